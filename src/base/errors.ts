@@ -79,7 +79,7 @@ export class ImportError extends Error {
   readonly reason: string;
 
   constructor(path: string, reason: string) {
-    super(`${path} cannot be imported: ${reason}`);
+    super(`Cannot import ${path}: ${reason}`);
     this.path = path;
     this.reason = reason;
   }

@@ -106,7 +106,7 @@ function unionWords({ errors, input, options }: z.core.$ZodRawIssue<z.core.$ZodI
 }
 
 function firstOf(issues: readonly Issue[]): string {
-  return issues[0] === undefined ? "it is not right" : textOf(issues[0]);
+  return issues[0] === undefined ? "invalid value" : textOf(issues[0]);
 }
 
 function textOf({ path, message }: Issue): string {

@@ -23,7 +23,7 @@ const words: Readonly<Record<string, string>> = {
   EFBIG: "the file would be too large",
   EIO: "input/output error",
   EISDIR: "it is a folder",
-  ELOOP: "too many symbolic links, or one that may not be followed",
+  ELOOP: "too many symbolic links, or a link that cannot be followed",
   EMFILE: "too many open files",
   ENAMETOOLONG: "the name is too long",
   ENFILE: "too many open files",
@@ -31,7 +31,7 @@ const words: Readonly<Record<string, string>> = {
   ENOMEM: "not enough memory",
   ENOSPC: "disk full",
   ENOTDIR: "a part of the path is not a folder",
-  ENXIO: "it is a socket or a pipe nobody listens to",
+  ENXIO: "it is a socket or a pipe without a reader",
   EPERM: "operation not permitted",
   EROFS: "read-only file system",
 };

@@ -3,7 +3,7 @@ import * as z from "zod";
 const count = z.number().int().nonnegative();
 
 /** The name of a built-in or injected strategy. */
-export const StrategyName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a strategy is a lower-case word");
+export const StrategyName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a strategy's name must be a lower-case word");
 
 /** The reason a history was compacted. `undo` restores the history before a compaction. */
 export const CompactionTrigger = z.enum(["auto", "manual", "overflow", "undo"]);

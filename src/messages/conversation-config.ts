@@ -29,7 +29,7 @@ const own = {
 export const ConversationConfig = z.strictObject(own, {
   error: ({ code, keys }) => {
     const known = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
-    return known ? `${known} is not set for one conversation: it belongs in the manager's config` : undefined;
+    return known ? `${known} cannot be set for one conversation: pass it in the manager's config` : undefined;
   },
 });
 export type ConversationConfig = Readonly<z.infer<typeof ConversationConfig>>;

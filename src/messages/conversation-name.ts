@@ -13,7 +13,7 @@ export function conversationName(text: string): string {
   const name = text.trim();
   const chars = Array.from(name).length;
   if (chars > 0 && chars <= maxNameChars && isPrintable(name)) return name;
-  throw new InvalidInputError(`a name has 1 to ${maxNameChars} printable characters`);
+  throw new InvalidInputError(`a name must have 1 to ${maxNameChars} printable characters`);
 }
 
 /** Turns any text into a valid name; undefined if it has no printable characters. */

@@ -24,9 +24,9 @@ export const NewKnowledge = z.strictObject({
       "preference: what the user likes; correction: what was done wrong before",
   ),
   content: content.describe("The knowledge itself, specific enough to act on without this conversation"),
-  confidence: confidence.default(0.8).describe("How sure it is, from 0 to 1; 0.8 unless told"),
+  confidence: confidence.default(0.8).describe("Confidence from 0 to 1; 0.8 by default"),
   tags: tags.optional(),
-  supersedes: content.optional().describe("What it replaces: the id of that knowledge, or its exact text"),
+  supersedes: content.optional().describe("The entry it replaces: its id or its exact text"),
 });
 export type NewKnowledge = z.infer<typeof NewKnowledge>;
 

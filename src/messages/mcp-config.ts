@@ -3,12 +3,12 @@ import * as z from "zod";
 /** Restricted because the name becomes part of tool names. */
 export const McpServerName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,40}$/, "a server's name has 1 to 40 letters, digits, _ and -");
+  .regex(/^[A-Za-z0-9_-]{1,40}$/, "a server's name must have 1 to 40 letters, digits, _ and -");
 
 const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable");
 const HeaderName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/, "expected the name of an HTTP header");
-const HeaderValue = z.string().regex(/^[ -~]{0,8000}$/, "a header has visible ASCII characters and blanks");
-const Text = z.string().regex(/^[^\0]{1,100000}$/, "expected a text without NUL, of at most 100000 characters");
+const HeaderValue = z.string().regex(/^[ -~]{0,8000}$/, "a header must have only visible ASCII characters and spaces");
+const Text = z.string().regex(/^[^\0]{1,100000}$/, "expected text without NUL, of at most 100000 characters");
 const seconds = z.number().positive().max(86_400);
 
 const common = {
@@ -61,7 +61,7 @@ function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (!isUrl && !("command" in input)) return "expected a server with a command or a url";
   const [first] = isUrl ? ofUrl : ofCommand;
   if (first?.code === "unrecognized_keys")
-    return `${first.keys[0]} is unknown for a server with a ${isUrl ? "url" : "command"}`;
+    return `unknown key ${first.keys[0]} for a server with a ${isUrl ? "url" : "command"}`;
   if (first === undefined) return undefined;
   return `${first.path.map(String).join(".")}: ${first.message}`;
 }

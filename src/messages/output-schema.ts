@@ -11,8 +11,8 @@ const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
 /** Keywords that no model can be held to, with the alternative to suggest. */
 const refused: Readonly<Record<string, string>> = {
   oneOf: "say anyOf",
-  allOf: "write its parts into one schema",
-  not: "say what it is instead",
+  allOf: "merge its parts into one schema",
+  not: "describe the allowed values instead",
   if: "say anyOf",
   patternProperties: "name the properties",
   dependentRequired: "say anyOf",
@@ -25,7 +25,7 @@ export const maxSchemaChars = 100_000;
 
 /** A JSON Schema for the last answer of a turn, limited to what all three wire APIs can enforce. */
 export const OutputSchema = z
-  .record(z.string(), z.unknown(), "expected a JSON Schema, which is an object")
+  .record(z.string(), z.unknown(), "expected a JSON Schema object")
   .superRefine((schema, context) => {
     const problem = schemaProblem(schema) ?? sizeProblem(schema);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem.text, path: [...problem.path] });
@@ -36,9 +36,9 @@ function sizeProblem(schema: Readonly<Record<string, unknown>>): ReturnType<type
   try {
     if (JSON.stringify(schema).length <= maxSchemaChars) return undefined;
   } catch {
-    return { path: [], text: "cannot be written as JSON" };
+    return { path: [], text: "cannot be converted to JSON" };
   }
-  return { path: [], text: `a schema may have at most ${maxSchemaChars} characters` };
+  return { path: [], text: `a schema can have at most ${maxSchemaChars} characters` };
 }
 
 type Path = readonly (string | number)[];
@@ -52,16 +52,16 @@ interface SchemaProblem {
 
 /** The first part of a schema that not all three wire APIs can enforce. */
 function schemaProblem(root: Schema): SchemaProblem | undefined {
-  if (root["type"] !== "object") return { path: ["type"], text: 'the schema of an answer is of type "object"' };
+  if (root["type"] !== "object") return { path: ["type"], text: 'the schema of an answer must be of type "object"' };
   return problemAt(root, [], isRecord(root["$defs"]) ? root["$defs"] : {});
 }
 
 function problemAt(schema: unknown, path: Path, defs: Schema): SchemaProblem | undefined {
-  if (path.length > maxDepth * 2) return { path: [], text: `it is more than ${maxDepth} levels deep` };
-  if (!isRecord(schema)) return { path, text: "expected a schema, which is an object" };
+  if (path.length > maxDepth * 2) return { path: [], text: `nested more than ${maxDepth} levels deep` };
+  if (!isRecord(schema)) return { path, text: "expected a schema object" };
   const no = Object.keys(refused).find((key) => Object.hasOwn(schema, key));
-  if (no !== undefined) return { path: [...path, no], text: `models cannot be held to it; ${refused[no]}` };
-  if (!saysWhat.some((key) => Object.hasOwn(schema, key))) return { path, text: "it does not say which type" };
+  if (no !== undefined) return { path: [...path, no], text: `not supported by models; ${refused[no]}` };
+  if (!saysWhat.some((key) => Object.hasOwn(schema, key))) return { path, text: "missing type" };
   return (
     refProblem(schema, path, defs) ??
     typeProblem(schema, path) ??
@@ -75,7 +75,7 @@ function refProblem({ $ref: ref }: Schema, path: Path, defs: Schema): SchemaProb
   if (ref === undefined) return undefined;
   const name = typeof ref === "string" ? /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1] : undefined;
   if (name !== undefined && Object.hasOwn(defs, name)) return undefined;
-  return { path: [...path, "$ref"], text: "expected #/$defs/… with the name of a schema that is there" };
+  return { path: [...path, "$ref"], text: "expected #/$defs/… with the name of an existing schema" };
 }
 
 function typeProblem({ type }: Schema, path: Path): SchemaProblem | undefined {
@@ -85,7 +85,7 @@ function typeProblem({ type }: Schema, path: Path): SchemaProblem | undefined {
     return { path: at, text: `expected one of ${types.join(", ")}` };
   }
   const isPlain = !type.includes("object") && !type.includes("array");
-  return isPlain ? undefined : { path: at, text: "an object or an array or something else is said with anyOf" };
+  return isPlain ? undefined : { path: at, text: "use anyOf to allow an object, an array or another type" };
 }
 
 function enumProblem({ enum: values }: Schema, path: Path): SchemaProblem | undefined {
@@ -99,21 +99,26 @@ function objectProblem(schema: Schema, path: Path): SchemaProblem | undefined {
   const { properties, required } = schema;
   if (!isRecord(properties)) return { path: [...path, "properties"], text: "expected the properties of the object" };
   if (schema["additionalProperties"] !== false) {
-    return { path: [...path, "additionalProperties"], text: "expected false: an object has the properties it names" };
+    return { path: [...path, "additionalProperties"], text: "expected false: only named properties are allowed" };
   }
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   const left = Object.keys(properties).find((name) => !needed.includes(name));
   if (left !== undefined) {
-    return { path: [...path, "required"], text: `expected "${left}" too: what may be absent is null instead` };
+    return {
+      path: [...path, "required"],
+      text: `"${left}" is missing: list every property; make optional ones nullable`,
+    };
   }
   const unknown = needed.find((name) => typeof name !== "string" || !Object.hasOwn(properties, name));
-  return unknown === undefined ? undefined : { path: [...path, "required"], text: "it names what is no property" };
+  return unknown === undefined
+    ? undefined
+    : { path: [...path, "required"], text: "it lists a name that is not a property" };
 }
 
 function partsProblem(schema: Schema, path: Path, defs: Schema): SchemaProblem | undefined {
   const { properties = {}, $defs = {}, items, anyOf } = schema;
   if (schema["type"] === "array" && items === undefined) {
-    return { path: [...path, "items"], text: "expected the schema of what the array has" };
+    return { path: [...path, "items"], text: "expected the schema of the array's items" };
   }
   if (anyOf !== undefined && (!Array.isArray(anyOf) || anyOf.length === 0)) {
     return { path: [...path, "anyOf"], text: "expected a list of schemas" };

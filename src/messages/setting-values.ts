@@ -3,7 +3,7 @@ import { CompactionThresholds, StrategyName } from "./compaction.js";
 import { McpServerEntries } from "./mcp-config.js";
 import { ApprovalPolicy, SandboxMode } from "./policy.js";
 
-export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provider is a lower-case word");
+export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provider's name must be a lower-case word");
 export const WireApi = z.enum(["responses", "chat", "messages"]);
 export type WireApi = z.infer<typeof WireApi>;
 
@@ -15,7 +15,7 @@ export const BaseUrl = z
   );
 
 /** The key is sent in a header, so it must not contain blanks or control characters. */
-export const ApiKey = z.string().regex(/^[!-~]{1,1000}$/, "a key is one word of visible ASCII characters");
+export const ApiKey = z.string().regex(/^[!-~]{1,1000}$/, "a key must be one word of visible ASCII characters");
 
 /** Settings of one provider, whether it is selected or not. */
 export const ProviderEntry = z.strictObject({
@@ -103,7 +103,7 @@ export const SensitivePattern = z
 
 /** The number of things to keep, or no bound. */
 function boundOrNone(max: number) {
-  const error = `expected a whole number from 0 to ${max}, or false; 0 and false are without a bound`;
+  const error = `expected a whole number from 0 to ${max}, or false; 0 and false mean no limit`;
   return z.union([z.literal(false), z.number({ error }).int({ error }).min(0, { error }).max(max, { error })], {
     error,
   });

@@ -69,7 +69,7 @@ export const Op = z.discriminatedUnion("type", [
   /** Ours: restores the history before the last compaction. */
   none("undo_compaction"),
   /** Ours: a text for the model that survives every compaction. */
-  z.strictObject({ type: z.literal("pin"), text: z.string().regex(/\S/, "there is nothing to pin").max(20_000) }),
+  z.strictObject({ type: z.literal("pin"), text: z.string().regex(/\S/, "the text to pin is empty").max(20_000) }),
   none("undo"),
   z.strictObject({ type: z.literal("review"), review_request: z.looseObject({ prompt: z.string() }) }),
   z.strictObject({ type: z.literal("add_to_history"), text: z.string() }),

@@ -7,7 +7,7 @@ export const maxInputChars = 10_000_000;
 export const UserInput = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("text"),
-    text: z.string().max(maxInputChars, `a text may have at most ${maxInputChars} characters`),
+    text: z.string().max(maxInputChars, `a text can have at most ${maxInputChars} characters`),
     text_elements: z.array(z.unknown()).optional(),
   }),
   z.strictObject({ type: z.literal("image"), image_url: z.string() }),

@@ -175,7 +175,7 @@ export class ModelStreamReader implements Disposable {
 
 /** An injected provider may return anything. Deltas are frequent, so they are checked without a schema. */
 function checked(event: unknown): ModelEvent {
-  if (!isRecord(event)) throw new TypeError("the stream gave no event");
+  if (!isRecord(event)) throw new TypeError("the stream had no events");
   return isFitDelta(event) ? event : check(ModelEvent, event, "the stream");
 }
 

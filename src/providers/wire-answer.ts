@@ -168,7 +168,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
 }
 
 /** Created anew each time: an error keeps its stack in memory, and with it the key of the first request. */
-const left = (): Error => new Error("nobody waits for the answer any more");
+const left = (): Error => new Error("the request was cancelled");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 
 /**

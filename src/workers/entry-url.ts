@@ -6,7 +6,7 @@
 export function entryUrl(name: string, from: string = import.meta.url): URL {
   const root = /^(.*)\/(?:src|dist)\//.exec(from)?.[1];
   if (root === undefined) {
-    throw new Error(`cody does not find its threads from ${from}: whoever bundles a program leaves cody out of it`);
+    throw new Error(`Cannot find cody's worker files from ${from}. If you bundle your program, mark cody as external`);
   }
   return new URL(`${root}/dist/workers/entries/${name}.cjs`);
 }

@@ -82,14 +82,14 @@ export class Pool<Jobs extends JobTable> {
     if (this.#closed !== undefined) return jobFailed("aborted", `${job}: ${closed}`);
     if (signal?.aborted === true) return jobFailed("aborted", `${job}: aborted`);
     if (this.#hasRoom || this.#waiting.size < this.#options.maxWaiting) return undefined;
-    return jobFailed("busy", `${job}: ${this.#waiting.size} jobs are waiting already`, true);
+    return jobFailed("busy", `${job}: too many waiting jobs (${this.#waiting.size})`, true);
   }
 
   #tooLarge({ job, bytes }: JobCall): JobOutcome<never> | undefined {
     const { maxJobBytes, maxBytes } = this.#options;
     if (bytes > maxJobBytes) return jobFailed("bad_message", `${job}: ${bytes} bytes are more than ${maxJobBytes}`);
     if (this.#bytes + bytes <= maxBytes) return undefined;
-    return jobFailed("busy", `${job}: the jobs that are waiting or running have ${this.#bytes} bytes already`, true);
+    return jobFailed("busy", `${job}: the waiting and running jobs already hold ${this.#bytes} bytes`, true);
   }
 
   #add(call: JobCall): void {

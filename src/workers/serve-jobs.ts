@@ -9,7 +9,7 @@ export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task
     cancel?.once("message", () => cancelled.abort());
     try {
       const body = bodies[job];
-      if (body === undefined) return jobFailed("bad_message", `${job}: there is no such job`);
+      if (body === undefined) return jobFailed("bad_message", `${job}: unknown job`);
       return { ok: true, value: pack(await body(unpack(input), cancelled.signal)) };
     } catch (error) {
       return failureOf(job, error);

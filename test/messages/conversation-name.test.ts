@@ -7,5 +7,5 @@ test.each(["a", "Fix the build", "  Größe: 3 µm  ", "👨‍👩‍👧 famil
 
 test.each(["", "  ", "😀".repeat(101), "a\nb", "a\u0000", "a\u001b[31m", "\u202egnp", "\ud800", "a\u2028b"])(
   "%j is none",
-  (text) => expect(() => conversationName(text)).toThrow("a name has 1 to 100 printable characters"),
+  (text) => expect(() => conversationName(text)).toThrow("a name must have 1 to 100 printable characters"),
 );

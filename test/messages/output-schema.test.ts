@@ -37,26 +37,34 @@ test.each([
 });
 
 test.each<[string, unknown, string]>([
-  ["is no object", "{}", "schema: expected a JSON Schema, which is an object"],
-  ["is a list", [], "schema: expected a JSON Schema, which is an object"],
-  ["is of another type", { type: "array", items: text }, 'schema: type: the schema of an answer is of type "object"'],
+  ["is no object", "{}", "schema: expected a JSON Schema object"],
+  ["is a list", [], "schema: expected a JSON Schema object"],
+  [
+    "is of another type",
+    { type: "array", items: text },
+    'schema: type: the schema of an answer must be of type "object"',
+  ],
   [
     "leaves open what else there is",
     objectOf({}, { additionalProperties: true }),
-    "schema: additionalProperties: expected false: an object has the properties it names",
+    "schema: additionalProperties: expected false: only named properties are allowed",
   ],
   [
     "leaves a property open",
     objectOf({ a: text, b: text }, { required: ["a"] }),
-    'schema: required: expected "b" too: what may be absent is null instead',
+    'schema: required: "b" is missing: list every property; make optional ones nullable',
   ],
-  ["requires what is not there", objectOf({}, { required: ["a"] }), "schema: required: it names what is no property"],
+  [
+    "requires what is not there",
+    objectOf({}, { required: ["a"] }),
+    "schema: required: it lists a name that is not a property",
+  ],
   [
     "has no properties",
     { type: "object", additionalProperties: false },
     "schema: properties: expected the properties of the object",
   ],
-  ["has a part of no type", objectOf({ a: {} }), "schema: properties.a: it does not say which type"],
+  ["has a part of no type", objectOf({ a: {} }), "schema: properties.a: missing type"],
   [
     "has a part of an unknown type",
     objectOf({ a: { type: "text" } }),
@@ -65,42 +73,34 @@ test.each<[string, unknown, string]>([
   [
     "has a part that may be an object",
     objectOf({ a: { type: ["object", "null"] } }),
-    "schema: properties.a.type: an object or an array or something else is said with anyOf",
+    "schema: properties.a.type: use anyOf to allow an object, an array or another type",
   ],
   [
     "has an array of anything",
     objectOf({ a: { type: "array" } }),
-    "schema: properties.a.items: expected the schema of what the array has",
+    "schema: properties.a.items: expected the schema of the array's items",
   ],
-  [
-    "has a part that is no schema",
-    objectOf({ a: "string" }),
-    "schema: properties.a: expected a schema, which is an object",
-  ],
+  ["has a part that is no schema", objectOf({ a: "string" }), "schema: properties.a: expected a schema object"],
   [
     "has an open object deep inside",
     objectOf({ a: { type: "array", items: { type: "object", properties: {} } } }),
-    "schema: properties.a.items.additionalProperties: expected false: an object has the properties it names",
+    "schema: properties.a.items.additionalProperties: expected false: only named properties are allowed",
   ],
   [
     "names a schema that is not there",
     objectOf({ a: { $ref: "#/$defs/b" } }),
-    "schema: properties.a.$ref: expected #/$defs/… with the name of a schema that is there",
+    "schema: properties.a.$ref: expected #/$defs/… with the name of an existing schema",
   ],
-  [
-    "says oneOf",
-    objectOf({ a: { oneOf: [text] } }),
-    "schema: properties.a.oneOf: models cannot be held to it; say anyOf",
-  ],
+  ["says oneOf", objectOf({ a: { oneOf: [text] } }), "schema: properties.a.oneOf: not supported by models; say anyOf"],
   ["has no alternatives", objectOf({ a: { anyOf: [] } }), "schema: properties.a.anyOf: expected a list of schemas"],
   ["has no values", objectOf({ a: { enum: [] } }), "schema: properties.a.enum: expected a list of values"],
-  ["contains itself", endless(), "schema: it is more than 20 levels deep"],
+  ["contains itself", endless(), "schema: nested more than 20 levels deep"],
   [
     "is too long",
     objectOf({ a: { ...text, description: "x".repeat(maxSchemaChars) } }),
-    "schema: a schema may have at most 100000 characters",
+    "schema: a schema can have at most 100000 characters",
   ],
-  ["is no JSON", objectOf({ a: { const: 1n } }), "schema: cannot be written as JSON"],
+  ["is no JSON", objectOf({ a: { const: 1n } }), "schema: cannot be converted to JSON"],
 ])("a schema that %s is refused with its place", (_name, schema, message) => {
   expect(() => check(OutputSchema, schema, "schema")).toThrow(message);
 });

@@ -186,7 +186,7 @@ describe("a failed answer", () => {
       const pings = setInterval(() => response.write(eventOf({ type: "ping" })), 10);
       response.once("close", () => clearInterval(pings));
     });
-    const message = "anthropic: nothing came for 0.2 s";
+    const message = "anthropic: no data received for 0.2 s";
     expect(await collect(stream(url, { idleMs: 200 }))).toEqual([
       failed({ code: "timeout", retryable: true, message }),
     ]);

@@ -205,7 +205,7 @@ describe("events", () => {
     const events = transport.events(answer, boundsOf())[Symbol.asyncIterator]();
     expect(await events.next()).toEqual({ done: false, value: data("1") });
     await expect(events.next()).rejects.toMatchObject({
-      failure: { code: "network", message: "the connection was lost within the answer", retryable: true },
+      failure: { code: "network", message: "the connection was lost during the answer", retryable: true },
     });
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
@@ -217,7 +217,7 @@ describe("events", () => {
       response.on("close", () => clearInterval(timer));
     });
     await expect(read(url, { idleMs: 100 })).rejects.toMatchObject({
-      failure: { code: "timeout", message: "nothing came for 0.1 s", retryable: true },
+      failure: { code: "timeout", message: "no data received for 0.1 s", retryable: true },
     });
   });
 

@@ -86,12 +86,12 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
       begin(response, dataOf(text), 'data: {"type"');
       setImmediate(() => response.socket?.resetAndDestroy());
     });
-    expect(events.at(-1)).toEqual(failed("network", "the connection was lost within the answer", true));
+    expect(events.at(-1)).toEqual(failed("network", "the connection was lost during the answer", true));
   });
 
   test("silence, pings or not, is a failure", async () => {
     const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 500 });
-    expect(events.at(-1)).toEqual(failed("timeout", "nothing came for 0.5 s", true));
+    expect(events.at(-1)).toEqual(failed("timeout", "no data received for 0.5 s", true));
     const silent = await ask(stream, () => undefined, undefined, { idleMs: 500 });
     expect(silent.events).toEqual([failed("timeout", "no answer came in time", true)]);
     const stuck = await ask(stream, (response) => void response.writeHead(500).write("{"), undefined, { idleMs: 500 });
@@ -101,8 +101,8 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
   test.each([
     ["is not JSON", "not json"],
     ["is not an object", "[1]"],
-    ["names __proto__", '{"type":"x","__proto__":{"polluted":true}}'],
-    ["is more than 100 deep", `{"type":"x","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
+    ["contains the key __proto__", '{"type":"x","__proto__":{"polluted":true}}'],
+    ["is nested more than 100 levels deep", `{"type":"x","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`],
   ])("an event that %s is refused", async (why, data) => {
     const { events } = await ask(stream, streaming(dataOf(data)));
     expect(events).toEqual([failed("bad_message", `an event of the answer ${why}`, true)]);

@@ -77,7 +77,7 @@ test("a page of HTML and an empty answer leave the status alone", () => {
 
 test("the text is one short line, and the key is not in it, not even a half", () => {
   const echoed = answered(401, { error: { message: `Incorrect API key provided: ${apiKey}.\nsecond line` } });
-  expect(echoed.message).toBe("acme answered 401: Incorrect API key provided: [key].");
+  expect(echoed.message).toBe("acme rejected the API key or login (401): Incorrect API key provided: [key].");
   const text = failureText("x".repeat(290) + apiKey.repeat(2), { apiKey });
   expect(text.length).toBeLessThanOrEqual(300);
   expect(text).not.toContain("sk-");
@@ -126,7 +126,11 @@ describe("the network", () => {
       thrown("ECONNREFUSED", { address: "127.0.0.1", port: 1 }),
       "acme: cannot connect to 127.0.0.1:1 (ECONNREFUSED)",
     ],
-    ["network", thrown("ENOTFOUND", { hostname: "nowhere.test" }), "acme: cannot find nowhere.test (ENOTFOUND)"],
+    [
+      "network",
+      thrown("ENOTFOUND", { hostname: "nowhere.test" }),
+      "acme: cannot resolve the host name of nowhere.test (ENOTFOUND)",
+    ],
     ["network", thrown("ECONNRESET"), "acme: the connection was lost (ECONNRESET)"],
     ["timeout", thrown("UND_ERR_CONNECT_TIMEOUT"), "acme: the server did not answer in time (UND_ERR_CONNECT_TIMEOUT)"],
   ])("%s, worth another try: %s", (code, error, message) => {

@@ -163,7 +163,7 @@ test("more jobs than may wait are refused until there is room again", async () =
   expect(pool.waiting).toBe(3);
   expect(await pool.run("echo", 4)).toEqual({
     ok: false,
-    failure: { code: "busy", message: "echo: 3 jobs are waiting already", retryable: true },
+    failure: { code: "busy", message: "echo: too many waiting jobs (3)", retryable: true },
   });
   await bell.began();
   bell.release();

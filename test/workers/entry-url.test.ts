@@ -10,6 +10,6 @@ test("an entry is found from the sources, from the installed package and from it
 
 test("a program that was bundled with cody in it is told what to do", () => {
   expect(() => entryUrl("cpu", "file:///srv/app.mjs")).toThrow(
-    "cody does not find its threads from file:///srv/app.mjs: whoever bundles a program leaves cody out of it",
+    "Cannot find cody's worker files from file:///srv/app.mjs. If you bundle your program, mark cody as external",
   );
 });

@@ -52,7 +52,12 @@ export function serverFailure(error: ServerError, context: FailureContext): Fail
   const code = codeOf(error);
   const text = failureText(error.message ?? "", context);
   const said = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
-  const status = error.status === undefined ? "" : ` answered ${error.status}`;
+  const status =
+    error.status === undefined
+      ? ""
+      : error.status === 401
+        ? " rejected the API key or login (401)"
+        : ` answered ${error.status}`;
   const message = `${context.provider}${status}${said === "" ? "" : `: ${said}`}`;
   const isRejected = error.status === 401 && context.origin !== undefined;
   return {
@@ -135,8 +140,8 @@ function networkFailure(code: string, host: string | undefined): Failure | undef
   if (lost.test(code)) return failure("the connection was lost");
   if (slow.test(code)) return failure(`${where} did not answer in time`, true, "timeout");
   if (unreachable.test(code)) return failure(`cannot connect to ${where}`);
-  if (unknownHost.test(code)) return failure(`cannot find ${where}`);
-  if (distrusted.test(code)) return failure(`cannot make a safe connection to ${where}`, false);
+  if (unknownHost.test(code)) return failure(`cannot resolve the host name of ${where}`);
+  if (distrusted.test(code)) return failure(`cannot make a secure connection to ${where}`, false);
   return undefined;
 }
 

@@ -9,7 +9,7 @@ import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutpu
 /** The output shown to the model for a call that has none. */
 const interruptedOutput = "interrupted, result unknown";
 
-const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
+const moved: ContentPart = { type: "input_text", text: "[the image follows the outputs]" };
 
 const opening = userMessage("[The beginning of this conversation is not shown.]");
 

@@ -34,7 +34,7 @@ export function responsesBody(request: ModelRequest): Body {
 /** Plain text needs no quoting, so a model can write a long patch exactly as it goes into the file. */
 const offeredTool = memoizeByObject((tool: ToolSpec): Responses.Tool => {
   if (tool.freeform !== true) return functionTool(tool);
-  const description = `${tool.description}\nThe input is this text itself and no JSON.`;
+  const description = `${tool.description}\nThe input is plain text, not JSON.`;
   return { type: "custom", name: tool.name, description, format: { type: "text" } };
 });
 

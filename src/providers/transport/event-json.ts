@@ -12,10 +12,10 @@ const maxUncheckedChars = 4_096;
  * commas.
  */
 export function eventJson(data: string, maxParts = Infinity): Record<string, unknown> {
-  if (data.includes('"__proto__"') && /"__proto__"\s*:/.test(data)) throw refused("names __proto__");
+  if (data.includes('"__proto__"') && /"__proto__"\s*:/.test(data)) throw refused("contains the key __proto__");
   if (data.length > maxUncheckedChars) {
     const { depth, parts } = shapeOf(data);
-    if (depth > maxDepth) throw refused(`is more than ${maxDepth} deep`);
+    if (depth > maxDepth) throw refused(`is nested more than ${maxDepth} levels deep`);
     if (parts > maxParts) throw refused(`has more than ${maxParts} parts`);
   }
   let value: unknown;

@@ -125,10 +125,10 @@ async function whole(message: IncomingMessage): Promise<Response> {
 }
 
 function sendingOf(input: string | URL | Request, init: RequestInit = {}): Sending {
-  if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("fetch wants an address");
+  if (typeof input !== "string" && !(input instanceof URL)) throw new TypeError("fetch needs a URL");
   const { body } = init;
   if (body !== undefined && body !== null && typeof body !== "string" && !(body instanceof Uint8Array)) {
-    throw new TypeError("fetch sends text or bytes only");
+    throw new TypeError("fetch can only send text or bytes");
   }
   return {
     url: new URL(input),

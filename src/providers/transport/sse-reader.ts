@@ -162,10 +162,10 @@ function letPass(source: Readable): void {
 }
 
 const cut: Failure = { code: "network", message: "the answer ended before it was complete", retryable: true };
-const lost: Failure = { code: "network", message: "the connection was lost within the answer", retryable: true };
+const lost: Failure = { code: "network", message: "the connection was lost during the answer", retryable: true };
 
 function silent(idleMs: number): Failure {
-  return { code: "timeout", message: `nothing came for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
+  return { code: "timeout", message: `no data received for ${Math.round(idleMs / 100) / 10} s`, retryable: true };
 }
 
 function tooLong(bytes: number): Failure {

@@ -250,7 +250,7 @@ function told(role: "developer" | "system" | "user"): ResponseItem {
 test("over chat, images of outputs stand behind all outputs of an answer; elsewhere they stay in them", () => {
   const image = { type: "input_image" as const, image_url: "data:image/png;base64,iVBORw0KGgo=" };
   const one: ContentPart = { type: "input_text", text: "one" };
-  const moved: ContentPart = { type: "input_text", text: "[the image stands behind the outputs]" };
+  const moved: ContentPart = { type: "input_text", text: "[the image follows the outputs]" };
   const items = [call("a"), call("b"), output("a", [one, image]), output("b", "two")];
   expect(normalized("chat", items, model)).toEqual([
     call("a"),
