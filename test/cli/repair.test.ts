@@ -215,5 +215,5 @@ test("a beginning that cannot be read is said, for repairing this file does not 
   await writeLines(path, [JSON.stringify({ ...first, payload: { ...first.payload, history_base: base } }), "broken"]);
   const { code, stderr } = await cli.run(["repair", id]);
   expect(code).toBe(1);
-  expect(stderr).toContain("it begins in another rollout, which is missing");
+  expect(stderr).toContain("its history starts in another rollout, which is missing");
 });

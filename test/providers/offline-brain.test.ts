@@ -85,13 +85,13 @@ describe("tools", () => {
     expect(offlineReply(requestOf([user(text)], tools))).toEqual({ type: "call", name, arguments: args });
     expect(offlineReply(requestOf([user(text)]))).toEqual({
       type: "text",
-      text: `I am cody's offline model, a small program and no language model. I have no tool named ${name} here.`,
+      text: `I am cody's offline model, a small program, not a language model. I have no tool named ${name} here.`,
     });
   });
 
   test.each([
     ["a.txt\nb.txt", "The tool answered:\na.txt\nb.txt"],
-    ["", "The tool gave no output."],
+    ["", "The tool returned no output."],
     [[{ type: "input_text" as const, text: "from a part" }], "The tool answered:\nfrom a part"],
   ])("the output %j is reported plainly", (output, text) => {
     const input: ResponseItem[] = [user("list files"), { type: "function_call_output", call_id: "1", output }];
@@ -150,10 +150,10 @@ test("a second summary keeps the goal of the first", () => {
 
 test("what it cannot do it says, and that it is no language model", () => {
   expect(answerTo("Write me a poem")).toBe(
-    'I am cody\'s offline model, a small program and no language model. I heard: Write me a poem\nSay "help" for what I can do. To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)',
+    'I am cody\'s offline model, a small program, not a language model. I heard: Write me a poem\nSay "help" for what I can do. To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)',
   );
   expect(answerTo("help").split("\n")[0]).toBe(
-    "I am cody's offline model, a small program and no language model. I can:",
+    "I am cody's offline model, a small program, not a language model. I can:",
   );
   expect(offlineReply(requestOf([]))).toEqual({ type: "text", text: answerTo("help") });
 });

@@ -86,7 +86,7 @@ test("a missing parent is named", async () => {
   expect(failure).toMatchObject({
     line: 1,
     message:
-      "Conversation conv: line 1: it begins in another rollout, which is missing: a file whose name ends in 01a1e1d9-5bb7-7992-88a9-7e0b2d39fb94.jsonl",
+      "Conversation conv: line 1: its history starts in another rollout, which is missing: a file whose name ends in 01a1e1d9-5bb7-7992-88a9-7e0b2d39fb94.jsonl",
   });
 });
 
@@ -104,7 +104,7 @@ test("a parent that lost its end is not taken for a shorter one", async () => {
   await truncate(parent, 40_000);
   expect(await failureOf(child)).toMatchObject({
     line: 1,
-    detail: `it begins with the first 47263 bytes of ${parentName}, which has only 40000`,
+    detail: `its history starts with the first 47263 bytes of ${parentName}, which has only 40000`,
   });
 });
 
@@ -114,7 +114,7 @@ test("damage in the parent is named by file and line", async () => {
   await write(home, 2, [item("three")], base);
   expect(await failureOf(pathOf(home, 2))).toMatchObject({
     line: 1,
-    detail: `it begins in ${basename(pathOf(home, 1))}: line 3: not valid JSON: Unexpected token 'b'`,
+    detail: `its history starts in ${basename(pathOf(home, 1))}: line 3: not valid JSON: Unexpected token 'b'`,
   });
 });
 
@@ -125,7 +125,7 @@ test("a beginning that ends within a line is damage", async () => {
   expect(await failureOf(pathOf(home, 2))).toMatchObject({
     line: 1,
     detail: expect.stringContaining(
-      `it begins in ${basename(pathOf(home, 1))}: line 3: not valid JSON: Expected ',' or '}'`,
+      `its history starts in ${basename(pathOf(home, 1))}: line 3: not valid JSON: Expected ',' or '}'`,
     ),
   });
 });

@@ -325,7 +325,7 @@ test("a beginning in another rollout counts, and is named when it cannot be read
   expect(await scan()).toMatchObject({ history: { turns: 1, items: 2 }, beginning: undefined, damaged: { count: 1 } });
   await writeFile(parent, text.replace('{"timestamp', 'x"timestamp'));
   expect((await scan()).beginning).toBe(
-    `it begins in ${basename(parent)}: line 1: not valid JSON: Unexpected token 'x'`,
+    `its history starts in ${basename(parent)}: line 1: not valid JSON: Unexpected token 'x'`,
   );
   await writeFile(parent, "");
   expect((await scan()).beginning).toContain("which has only 0");

@@ -41,7 +41,7 @@ type OfflineReply = Call | { readonly type: "text"; readonly text: string };
 const earlierSummary = /^\s*(?:Summary of earlier conversation|\[Session Summary\]|Another language model started)/;
 const previousSummary = /<previous_summary>\n([^]*?)\n<\/previous_summary>/;
 const maxEchoChars = 300;
-const self = "I am cody's offline model, a small program and no language model.";
+const self = "I am cody's offline model, a small program, not a language model.";
 const addKey =
   "To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)";
 const help = `${self} I can:
@@ -135,7 +135,7 @@ function recallFact(question: string, told: readonly string[]): string | undefin
 
 function report(output: ToolOutputContent): string {
   const text = typeof output === "string" ? output : messageText({ type: "message", role: "user", content: output });
-  return text.trim() === "" ? "The tool gave no output." : `The tool answered:\n${text}`;
+  return text.trim() === "" ? "The tool returned no output." : `The tool answered:\n${text}`;
 }
 
 function texts(items: readonly ResponseItem[], role: MessageItem["role"]): string[] {

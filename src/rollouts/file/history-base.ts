@@ -41,15 +41,15 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
     const path = await find(base.thread_id);
     if (path === undefined) {
       throw refused(
-        `it begins in another rollout, which is missing: a file whose name ends in ${base.thread_id}.jsonl`,
+        `its history starts in another rollout, which is missing: a file whose name ends in ${base.thread_id}.jsonl`,
       );
     }
     const name = basename(path);
-    if (seen.has(path)) throw refused(`it begins in ${name}, which begins in itself`);
-    if (parts.length === maxParts) throw refused(`it begins in more than ${maxParts} other rollouts`);
+    if (seen.has(path)) throw refused(`its history starts in ${name}, which refers to itself`);
+    if (parts.length === maxParts) throw refused(`its history starts in more than ${maxParts} other rollouts`);
     const { size } = await lstat(path);
     if (size < base.end_byte_offset) {
-      throw refused(`it begins with the first ${base.end_byte_offset} bytes of ${name}, which has only ${size}`);
+      throw refused(`its history starts with the first ${base.end_byte_offset} bytes of ${name}, which has only ${size}`);
     }
     seen.add(path);
     parts.push({ path, bytes: base.end_byte_offset });

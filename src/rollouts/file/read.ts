@@ -76,7 +76,7 @@ async function* batchesOf(
       : new CorruptedRolloutError(
           conversationId,
           part.namedIn,
-          `it begins in ${basename(path)}: line ${number}: ${detail}`,
+          `its history starts in ${basename(path)}: line ${number}: ${detail}`,
         );
   for await (const raws of rawBatches(path, conversationId, { upTo: part?.bytes })) {
     let batch: NumberedLine[] = [];

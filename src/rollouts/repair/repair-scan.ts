@@ -185,7 +185,7 @@ class Scan {
       number += 1;
       const read = raw.status === "line" ? readLineBytes(number === 1 ? withoutMark(raw.bytes) : raw.bytes) : tooLong;
       if (read.status === "bad") {
-        const detail = `it begins in ${basename(path)}: line ${number}: ${read.detail}`;
+        const detail = `its history starts in ${basename(path)}: line ${number}: ${read.detail}`;
         throw new CorruptedRolloutError(conversationId, this.#lines, detail);
       }
       if (read.status === "blank" || read.value.type === "session_meta") continue;

@@ -48,7 +48,7 @@ test("a rollout that begins in another one which is missing is refused", async (
       },
     },
   ]);
-  await expect(importFile(path)).rejects.toThrow("it begins in another rollout, which is missing");
+  await expect(importFile(path)).rejects.toThrow("its history starts in another rollout, which is missing");
 });
 
 test("a conversation of cody goes from one home to another, and knows that it was there", async () => {

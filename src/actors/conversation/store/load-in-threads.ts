@@ -79,7 +79,7 @@ function othersTurn(): Promise<void> {
 function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, detail: string): CorruptedRolloutError {
   const { path, conversationId, beginning } = stretch;
   if (beginning === undefined) return new CorruptedRolloutError(conversationId, line, detail);
-  const where = `it begins in ${basename(path)}: line ${line}`;
+  const where = `its history starts in ${basename(path)}: line ${line}`;
   return new CorruptedRolloutError(conversationId, firstLineNumber, `${where}: ${detail}`);
 }
 

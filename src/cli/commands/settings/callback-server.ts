@@ -40,7 +40,7 @@ export class CallbackServer implements AsyncDisposable {
       return callback;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-      const hint = "Another login of cody or Codex may be using it. Cancel that login, or pass another --port";
+      const hint = "Another login of cody or Codex may be using it. Finish or cancel it, then try again";
       throw new CommandError(
         `Port ${port} is in use, but the login needs it for the browser's callback`,
         exitCodes.failed,
