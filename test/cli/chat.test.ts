@@ -54,7 +54,7 @@ test("when the active conversation's file is gone, chat makes a new one and says
   const [newId] = await cli.ids();
   expect({ code, stderr }).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`${id} is gone: started ${newId}`),
+    stderr: expect.stringContaining(`${id} no longer exists: started ${newId}`),
   });
 });
 
@@ -99,7 +99,7 @@ test("without a text chat reads all of stdin", async () => {
 test.each([[["chat"]], [["chat", ""]], [["chat", "  \n"]]])("%j is an empty text and makes no file", async (args) => {
   const cli = await Cli.open();
   const result = await cli.run(args);
-  expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("the text is empty") });
+  expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("the message is empty") });
   expect(await cli.ids()).toEqual([]);
 });
 

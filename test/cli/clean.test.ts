@@ -118,12 +118,12 @@ test("the trash is emptied only when it is asked for and confirmed, and says wha
   await cli.run(["clean"]);
   expect((await cli.run(["clean", "--trash", "--yes"])).stdout).toBe("Nothing in the trash to delete.\n");
   const asked = await cli.run(["clean", "--trash", "--all"]);
-  expect(asked.stdout).toContain("1 conversation would be removed for good");
+  expect(asked.stdout).toContain("1 conversation would be permanently deleted");
   expect(asked.stdout).toContain("To delete them permanently: cody clean --trash --all --yes\n");
   expect(await readdir(join(cli.home, "trash"))).toHaveLength(1);
   const removed = await cli.run(["clean", "--trash", "--all", "--yes"]);
   expect(removed.stdout).toMatch(
-    /^✓ Removed 1 conversation for good \([1-9].* freed\)\nThe bytes were overwritten, but a disk/,
+    /^✓ Permanently deleted 1 conversation \([1-9].* freed\)\nThe files were overwritten, but the disk/,
   );
   expect(removed.stdout).not.toMatch(/secure/i);
   expect(await readdir(join(cli.home, "trash"))).toEqual([]);

@@ -70,7 +70,7 @@ test("what only Codex may add to goes on in a copy that Codex can read, and is l
   expect(code).toBe(0);
   const [, id = ""] = /^✓ Resumed conversation: (conv_\S+)\n/.exec(stdout) ?? [];
   expect(stdout).toBe(
-    `✓ Resumed conversation: ${id}\n  A copy of: ${rollout.id}\n  Provider: offline (offline)\n${continueLine}`,
+    `✓ Resumed conversation: ${id}\n  Forked from: ${rollout.id}\n  Provider: offline (offline)\n${continueLine}`,
   );
   expect(stderr).toContain(`Only Codex can write to ${rollout.id}, so this conversation is a copy of it\n`);
   await cli.run(["chat", "and now?"]);

@@ -245,7 +245,7 @@ test("an address is set with its provider, shown, and goes with it", async () =>
 });
 
 test.each([
-  [["set-provider", "anthropic", "--api", "chat"], "anthropic speaks messages, not chat"],
+  [["set-provider", "anthropic", "--api", "chat"], "anthropic supports the messages API, not chat"],
   [["set-provider", "openai", "--base-url", "lab"], "--base-url: expected an http or https URL"],
 ])("%j is refused and nothing is saved", async (args, text) => {
   const cli = await Cli.open();
@@ -354,11 +354,11 @@ test("config --explain shows for each setting all who say something of it", asyn
   const env = { CODY_SANDBOX: "workspace-write", CODY_COMPACTION_KEEP_TURNS: "3" };
   const { stdout } = await cli.run(["config", "--explain", "--sandbox", "danger-full-access"], { env });
   expect(stdout).toBe(`sandbox = danger-full-access
-  a flag says danger-full-access
-  CODY_SANDBOX says workspace-write
-  ${join(cli.home, "config.json")} says read-only
+  a flag: danger-full-access
+  CODY_SANDBOX: workspace-write
+  ${join(cli.home, "config.json")}: read-only
 compaction.keepTurns = 3
-  CODY_COMPACTION_KEEP_TURNS says 3
+  CODY_COMPACTION_KEEP_TURNS: 3
 `);
   const shown = await cli.run(["config", "--explain", "--json"]);
   const said = [{ source: "config.json", value: "read-only" }];
@@ -396,7 +396,7 @@ test("config shows what stands in tables, down to each value, and who said it", 
   const explained = await cli.run(["config", "--explain"]);
   const file = join(cli.home, "config.json");
   expect(explained.stdout).toBe(
-    lines.map(([key, value]) => `${key} = ${textOf(value)}\n  ${file} says ${textOf(value)}\n`).join(""),
+    lines.map(([key, value]) => `${key} = ${textOf(value)}\n  ${file}: ${textOf(value)}\n`).join(""),
   );
   expect(JSON.parse((await cli.run(["config", "--json"])).stdout)).toMatchObject({
     values: expected,
@@ -435,18 +435,18 @@ test("of a server that two name the project's is shown, and that the other was t
   await cli.run(["trust"]);
   const env = { OPENAI_API_KEY: "canary-key-of-openai", OPENAI_BASE_URL: "https://proxy.example/v1" };
   expect((await cli.run(["config", "--explain"], { env })).stdout).toBe(`model = gpt-4o
-  .cody/config.json of the project says gpt-4o
+  .cody/config.json of the project: gpt-4o
 mcp_servers.files.command = theirs
-  .cody/config.json of the project says theirs
-  ${join(cli.home, "config.json")} says mine
+  .cody/config.json of the project: theirs
+  ${join(cli.home, "config.json")}: mine
 mcp_servers.web.url = https://web.example/mcp
-  ${join(cli.home, "config.json")} says https://web.example/mcp
+  ${join(cli.home, "config.json")}: https://web.example/mcp
 providers.openai.apiKey = (set)
-  OPENAI_API_KEY says (set)
+  OPENAI_API_KEY: (set)
 providers.openai.baseUrl = https://proxy.example/v1
-  OPENAI_BASE_URL says https://proxy.example/v1
+  OPENAI_BASE_URL: https://proxy.example/v1
 mcp_servers.files.args = (not set)
-  ${join(cli.home, "config.json")} says -v
+  ${join(cli.home, "config.json")}: -v
 `);
 });
 

@@ -124,8 +124,8 @@ test("a key as an argument is taken, and said to be in the shell's history", asy
 
 test.each([
   [["set", "providers.openai.apiKey", "-"], "", "No key on stdin"],
-  [["set", "providers.openai.apiKey", "-"], "canary with blanks\n", "a key is one word"],
-  [["set", "providers.openai.apiKey", "canary with blanks"], "", "a key is one word"],
+  [["set", "providers.openai.apiKey", "-"], "canary with blanks\n", "a key must be one word"],
+  [["set", "providers.openai.apiKey", "canary with blanks"], "", "a key must be one word"],
   [["set", "providers.openai.apiKey"], "", "Missing value for providers.openai.apiKey"],
   [["set", "providers.openai.key", "canary"], "", "Unknown key 'providers.openai.key'"],
   [["set", "providers.Open AI.apiKey", "canary"], "", "Unknown key"],

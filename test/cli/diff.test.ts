@@ -92,16 +92,16 @@ test("undo says first what it would do, takes back a turn after another, and can
   expect(preview.stdout).toMatch(/^Undo of turn 2 \(.*\) in .*\/work would change:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
   expect(preview.stdout).toContain(`Nothing was changed. To apply: cody undo ${id} --yes\n`);
   expect(await file("b.txt")).toBe("new");
-  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Took back turn 2 /);
+  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Reverted turn 2 /);
   expect(await file("b.txt")).toBeUndefined();
-  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Took back turn 1 /);
+  expect((await cody("undo", "--yes")).stdout).toMatch(/^✓ Reverted turn 1 /);
   expect(await file("a.txt")).toBe("one\n");
   expect(await cody("undo", "--yes")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no changes to take back"),
+    stderr: expect.stringContaining("No changes to undo"),
   });
   expect((await cody("diff")).stdout).toBe("");
-  expect((await cody("undo", "--undo", "--yes")).stdout).toMatch(/^✓ Took back the undo of turn 1 /);
+  expect((await cody("undo", "--undo", "--yes")).stdout).toMatch(/^✓ Reverted the undo of turn 1 /);
   expect(await file("a.txt")).toBe("two\n");
   expect(await readdir(cwd)).toEqual(["a.txt"]);
 });
@@ -159,7 +159,7 @@ test("it is said what helps against what is in the way, and --overwrite only whe
     (await cody("undo")).stdout
       .split("\n")
       .at(-2)
-      ?.replace(/^Nothing .* while this is so\. /, "");
+      ?.replace(/^Nothing .* block the undo\. /, "");
   await mkdir(join(cwd, "a"));
   expect(await help()).toBe("Move the files or folders in the way elsewhere, then try again.");
   await writeFile(join(cwd, "b"), "mine\n");
@@ -197,7 +197,7 @@ test("what a turn had changed when its process was killed is shown and taken bac
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("two\n");
   expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("✓ Took back turn 1"),
+    stdout: expect.stringContaining("✓ Reverted turn 1"),
   });
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\n");
 });

@@ -129,7 +129,7 @@ test("what a process that died left beside a file of this folder is told: litter
   expect(await patient.doctor()).toEqual({
     ...allWell,
     stdout: `· ${copy}: the old content of a file whose change was interrupted; this is the only copy here
-  If nobody misses it: rm ${copy}
+  If you do not need it: rm ${copy}
 · ${litter}: a leftover temporary file
   Run: rm ${litter}
 Checked 0 conversations: no problems found, 2 notes
@@ -194,8 +194,8 @@ test("of a lock from another machine only its owner is known, and of a garbled o
   await writeFile(lock, JSON.stringify(owner), { mode: 0o600 });
   expect(await patient.doctor()).toMatchObject({
     code: 0,
-    stdout: `· ${lock}: held by pid 7 on another machine
-  If nobody is writing it any more: rm ${lock}
+    stdout: `· ${lock}: locked by pid 7 on another machine
+  If no other cody is using it: rm ${lock}
 Checked 1 conversation: no problems found, 1 note
 `,
   });
@@ -203,7 +203,7 @@ Checked 1 conversation: no problems found, 1 note
   expect(await patient.doctor()).toMatchObject({
     code: 1,
     stdout: `✗ ${lock}: an unreadable lock; the conversation cannot be changed
-  If nobody is writing it any more: rm ${lock}
+  If no other cody is using it: rm ${lock}
 Checked 1 conversation: 1 problem
 `,
   });
@@ -225,9 +225,9 @@ test("what others may read or change is told, and the proposed commands put it r
   Run: chmod 700 ${cli.home}
 ✗ ${join(cli.home, "config.json")}: other users can read and change it (mode 660)
   Run: chmod 600 ${join(cli.home, "config.json")}
-✗ ${cli.conversations}: others can read it (mode 755)
+✗ ${cli.conversations}: other users can read it (mode 755)
   Run: chmod 700 ${cli.conversations}
-✗ ${id}: others can read it (mode 644)
+✗ ${id}: other users can read it (mode 644)
   Run: chmod 600 ${path}
 Checked 1 conversation: 4 problems
 `,

@@ -171,7 +171,7 @@ test("a directory that cannot be written to is said, and the conversation is as 
   const before = await readFile(join(cli.conversations, `${id}.jsonl`), "utf8");
   await writeFile(downloads(cli), "a file in the way");
   await chmod(downloads(cli), 0o600);
-  expect(await cli.run(["export"])).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written to") });
+  expect(await cli.run(["export"])).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot write to") });
   expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toBe(before);
 });
 
@@ -211,7 +211,7 @@ test("the prompt exports this conversation, another, and all of them", async () 
   expect(code).toBe(0);
   expect(stdout).toContain("This conversation has no messages yet.");
   expect(stdout).toContain("Conversation 'nobody' not found");
-  expect(stdout).toContain("There is no format 'pdf'");
+  expect(stdout).toContain("Unknown format 'pdf'");
   expect(stdout).toContain("✓ Exported 2 conversation(s)");
   const endings = (await readdir(downloads(cli))).map((name) => name.replace(/^(cody|rollout)-.*\./, "$1 ")).toSorted();
   expect(endings).toEqual(["cody html", "cody json", "cody md", "rollout jsonl", "rollout jsonl"]);

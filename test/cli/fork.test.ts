@@ -24,7 +24,7 @@ test("fork goes on in a copy that says where it came from, and leaves the old fi
     stdout: [
       `✓ Forked conversation: ${copy}`,
       "  Name: another way",
-      `  A copy of: ${id}`,
+      `  Forked from: ${id}`,
       "  Provider: offline (offline)",
       '  Continue chatting: cody chat "your message"\n',
     ].join("\n"),
@@ -100,7 +100,7 @@ test("/fork goes on in a copy, and /fork with a turn takes back what came after 
   await terminal.tells("has no turn 7: its last turn is 2\n");
   terminal.type("/fork 1\r");
   await terminal.shows("Forked conversation: conv_");
-  await terminal.shows("A copy of: conv_");
+  await terminal.shows("Forked from: conv_");
   terminal.type("another way\r");
   await terminal.shows("Three.\n");
   terminal.type("/exit\r");

@@ -173,8 +173,11 @@ test("--all lists every place, and what lies in two of them once", async () => {
 test.each([
   { args: ["--sort", "colour"], complaint: "--sort: expected one of updated, created, name, size, not 'colour'" },
   { args: ["--cursor", "what"], complaint: "--cursor: invalid cursor 'what'. Use one printed by cody list" },
-  { args: ["--cursor", cursorText({ order: "colour", key: 1, id: "conv_a" })], complaint: "is none that cody list" },
-  { args: ["--cursor", cursorText({ order: "updated", key: "1", id: "conv_a" })], complaint: "is none that cody list" },
+  { args: ["--cursor", cursorText({ order: "colour", key: 1, id: "conv_a" })], complaint: "--cursor: invalid cursor" },
+  {
+    args: ["--cursor", cursorText({ order: "updated", key: "1", id: "conv_a" })],
+    complaint: "--cursor: invalid cursor",
+  },
   {
     args: ["--sort", "name", "--cursor", cursorText({ order: "size", key: 1, id: "conv_a" })],
     complaint: "--cursor: this cursor is from a list with --sort size, not --sort name",

@@ -108,7 +108,7 @@ test("a server on the network is added by its address", async () => {
 
 test.each([
   [["mcp", "add", "one"], "expected a server with a command or a url"],
-  [["mcp", "add", "a b", "--", "x"], "a server's name has"],
+  [["mcp", "add", "a b", "--", "x"], "a server's name must have"],
   [["mcp", "add", "one", "--url", "http://x", "--", "x"], "unknown key url for a server with a command"],
   [["mcp", "add", "one", "--env", "x", "--", "x"], "expected NAME=VALUE"],
   [["mcp", "add"], "Missing server name"],
@@ -155,7 +155,7 @@ test("a project's servers run once it is trusted", async () => {
   await writeFile(join(project, ".cody/config.json"), JSON.stringify({ mcp_servers: { theirs } }));
   const where = { cwd: project };
   const untrusted = await cli.run(["chat", "What is 2+2?"], where);
-  expect(untrusted.stderr).toContain("because you have not said that you trust it");
+  expect(untrusted.stderr).toContain("because the project is not trusted");
   expect((await cli.run(["mcp", "list"], where)).stdout).toContain("(not trusted, ");
   expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 1 });
   expect(await processesWith(mark)).toEqual([]);

@@ -77,6 +77,6 @@ test("a slow reader gets all of it, one that leaves is no reason to complain, an
   const full = spawn("sh", ["-c", 'exec "$0" "$@" > /dev/full', program, ...args], { env: cli.env, stdio: "pipe" });
   expect(await finished(full)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("The output could not be written"),
+    stderr: expect.stringContaining("Cannot write the output"),
   });
 });

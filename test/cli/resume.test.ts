@@ -52,7 +52,7 @@ test.each([
   const cli = await Cli.open();
   expect(await cli.run(["resume", "conv_a", ...flags])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`✗ ${named}: an id was given too\n`),
+    stderr: expect.stringContaining(`✗ ${named} cannot be combined with a`),
   });
 });
 

@@ -128,7 +128,7 @@ test.each([
 
 test("a configuration of a project that is longer than anybody writes is not parsed", async () => {
   const project = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`key${at}`, 1]));
-  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too long for a configuration");
+  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too large for a configuration");
 });
 
 test("a project can be trusted before cody has a home", async () => {

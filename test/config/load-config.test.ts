@@ -224,10 +224,10 @@ async function loadedFrom(config: object) {
 }
 
 test.each([
-  ["it is a folder, and should be a file", (path: string) => mkdir(path)],
+  ["expected a file, but it is a folder", (path: string) => mkdir(path)],
   ["it is not a regular file", async (path: string) => void (await promisify(execFile)("mkfifo", [path]))],
   [
-    "it is too long for a configuration",
+    "the file is too large for a configuration",
     async (path: string) => {
       await writeFile(path, "");
       await truncate(path, 40_000_000);

@@ -140,8 +140,8 @@ test.each([
 });
 
 test.each([
-  [{ provider: "anthropic", api: "chat" as const }, {}, "anthropic speaks messages, not chat"],
-  [{ provider: "openai", api: "messages" as const }, {}, "openai speaks responses and chat, not messages"],
+  [{ provider: "anthropic", api: "chat" as const }, {}, "anthropic supports the messages API, not chat"],
+  [{ provider: "openai", api: "messages" as const }, {}, "openai supports the responses and chat API, not messages"],
   [{ provider: "openai" }, { OPENAI_BASE_URL: "nowhere" }, "OPENAI_BASE_URL: expected an http or https URL"],
   [{ provider: "openai" }, { OPENAI_BASE_URL: "http://me:pw@x/v1" }, "OPENAI_BASE_URL: expected an http or https URL"],
   [{ provider: "ollama" }, {}, "No model set for ollama.\nRun: cody set-provider ollama --model <model>"],

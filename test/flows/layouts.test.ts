@@ -107,7 +107,9 @@ test("a fork and an id that is taken are seen across layouts, and Codex's ids ar
   const { conversation } = await manager.forkConversation(conversationId, { provider: "scripted", model: "m" });
   expect(conversation.getHistory()).toHaveLength(2);
   const inCodex = await open("codex", "x");
-  await expect(inCodex.manager.newConversation({ id: "mine" })).rejects.toThrow("the id of a conversation is a UUID");
+  await expect(inCodex.manager.newConversation({ id: "mine" })).rejects.toThrow(
+    "the id of a conversation must be a UUID",
+  );
   expect(await readdir(codex)).toContain("sessions");
 });
 

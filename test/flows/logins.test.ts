@@ -92,7 +92,9 @@ test("summaries are made with the login too", async () => {
 
 test("a login speaks its own API only, and nobody's environment says where its token goes", async () => {
   const { manager } = await loggedIn();
-  await expect(manager.newConversation({ api: "chat" })).rejects.toThrow("A ChatGPT login speaks responses, not chat");
+  await expect(manager.newConversation({ api: "chat" })).rejects.toThrow(
+    "A ChatGPT login works with the responses API, not chat",
+  );
   const codexHome = await temporaryFolder();
   const env = { CODEX_HOME: codexHome, OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
   const { manager: another } = await openManager({ env, config: { auth: "chatgpt-oauth" } });

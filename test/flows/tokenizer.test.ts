@@ -7,7 +7,7 @@ const broken: [string, () => number, string][] = [
   ["NaN", () => Number.NaN, "gave NaN"],
   ["a negative number", () => -0.5, "gave -0.5"],
   ["no end", () => Number.POSITIVE_INFINITY, "gave Infinity"],
-  ["no number", () => "7" as never, "gave a string"],
+  ["no number", () => "7" as never, "returned a string"],
   ["a promise", () => Promise.resolve(7) as never, "returned an object"],
   [
     "an error",

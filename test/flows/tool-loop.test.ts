@@ -462,6 +462,6 @@ test("a tool that nobody is asked about does not give the model what cody keeps 
   const { conversation } = await openConversation({ provider, home, config: fullAccess });
   await conversation.processMessage("read it");
   const said = JSON.stringify(provider.requests);
-  expect(said.split("are not for tools").length).toBeGreaterThan(2);
+  expect(said.split("tools cannot access").length).toBeGreaterThan(2);
   expect([said.includes("canary"), readFileSync(path, "utf8")]).toEqual([false, "canary"]);
 });

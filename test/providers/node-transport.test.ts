@@ -134,7 +134,7 @@ describe("the answer", () => {
   });
 
   test("only addresses, text and bytes can be sent", async () => {
-    await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("wants an address");
+    await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("needs a URL");
     await expect(transport.fetch("http://127.0.0.1:1/", { body: new FormData() })).rejects.toThrow("text or bytes");
   });
 });

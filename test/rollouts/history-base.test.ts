@@ -140,7 +140,7 @@ test("rollouts that begin in each other are refused", async () => {
     expect(await failureOf(pathOf(home, number))).toMatchObject({
       name: "CorruptedRolloutError",
       line: 1,
-      detail: expect.stringContaining("begins in itself") as unknown,
+      detail: expect.stringContaining("refers to itself") as unknown,
     });
   }
 });

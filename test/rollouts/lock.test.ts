@@ -341,7 +341,7 @@ test("sockets live in the user's runtime directory, or in /tmp", async () => {
   for (const base of [undefined, join(directory, "none"), long]) {
     expect(await runtimeDirectory({ XDG_RUNTIME_DIR: base })).toBe(`/tmp/cody-${uid}`);
   }
-  expect(() => socketPath(long, "0".repeat(32))).toThrow("too long a name");
+  expect(() => socketPath(long, "0".repeat(32))).toThrow("is too long");
 });
 
 test("a runtime directory that is a link or somebody else's is refused", async () => {

@@ -89,7 +89,7 @@ test("bytes that are no text are scrubbed as they are", async () => {
 
 test("what Codex has numbered is not rewritten", async () => {
   const line = `{"timestamp":"t","ordinal":3,"type":"event_msg","payload":{"message":"${secret}"}}`;
-  await expect(scrubbed(line)).rejects.toThrow("has lines numbered by Codex");
+  await expect(scrubbed(line)).rejects.toThrow("has lines that other Codex files refer to");
 });
 
 test.each(["open", "write", "fsync", "rename"] as const)("when %s fails the file stays as it was", async (call) => {

@@ -134,7 +134,11 @@ const definitions: readonly Definition[] = [
   ["login", "Log in with ChatGPT in a browser", loginFlags],
   ["logout", "Delete the tokens of cody's own login"],
   ["models", "List known models with context windows and prices"],
-  ["config [action] [key] [value]", "Show the configuration; actions: get KEY, set KEY VALUE, unset KEY, path", configFlags],
+  [
+    "config [action] [key] [value]",
+    "Show the configuration; actions: get KEY, set KEY VALUE, unset KEY, path",
+    configFlags,
+  ],
   [
     "knowledge [action] [...words]",
     "Show this project's saved knowledge; actions: list, add, undo (a model's entry), remove, prune, export, import",

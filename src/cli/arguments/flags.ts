@@ -105,10 +105,7 @@ export const globalFlags: readonly Definition[] = [
   ["--base-url <url>", "Override the provider's base URL"],
   ["--resume [id]", "Continue this conversation, or this project's latest one"],
   ["--continue", "Continue this project's latest conversation"],
-  [
-    "--force",
-    "Take over a locked conversation; re-import",
-  ],
+  ["--force", "Take over a locked conversation; re-import"],
   ["--no-persistence", "Do not save this run"],
   ["--layout <layout>", "File layout for new conversations: cody, codex (visible to Codex) or project"],
   ["--conversation-dir <path>", "Directory for conversations"],
@@ -188,10 +185,7 @@ export const undoFlags: readonly Definition[] = [
 
 export const exportFlags: readonly Definition[] = [
   ["--format <format>", "Output format: markdown (default), html, json, codex, envoy or diligent"],
-  [
-    "--output <file>",
-    "Output file, or - for stdout (not with --json), instead of a file in export.directory",
-  ],
+  ["--output <file>", "Output file, or - for stdout (not with --json), instead of a file in export.directory"],
   ["--all", "Export all conversations of this project"],
   codexFlag,
 ];

@@ -24,12 +24,14 @@ export function helpText(cli: CAC, command: Command, columns: number | undefined
   ].join("\n\n");
 }
 
-const noSandbox =
-  "This version has no sandbox: by default, every command and every file change needs your approval.";
+const noSandbox = "This version has no sandbox: by default, every command and every file change needs your approval.";
 const policies: readonly HelpRow[] = [
   ["--approval-policy on-request", "ask, except with --sandbox danger-full-access  (default)"],
   ["--approval-policy untrusted", "always ask, whatever the sandbox"],
-  ["--approval-policy never", "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs"],
+  [
+    "--approval-policy never",
+    "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs",
+  ],
 ];
 
 function rowOf({ rawName, description }: { rawName: string; description: string }): HelpRow {

@@ -94,7 +94,7 @@ function reached(
   const problem = apiProblem(provider, api);
   if (problem !== undefined) return refused(problem);
   if (login !== undefined && api !== login.api) {
-    return refused(`A ${login.title} works with the API ${login.api}, not ${api}`);
+    return refused(`A ${login.title} works with the ${login.api} API, not ${api}`);
   }
   const needsKey = key !== undefined && login === undefined && withoutKey !== true;
   if (needsKey && !hasKey(provider, { env, providers: config.providers })) {

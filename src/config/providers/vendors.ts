@@ -79,7 +79,7 @@ export function apiProblem(provider: string, api: WireApi): string | undefined {
   const apis = vendors.get(provider)?.apis;
   return apis === undefined || apis.includes(api)
     ? undefined
-    : `${provider} supports the API ${apis.join(" and ")}, not ${api}`;
+    : `${provider} supports the ${apis.join(" and ")} API, not ${api}`;
 }
 
 /** The address from the provider's environment variable; undefined if it is not set. */

@@ -49,7 +49,9 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
     if (parts.length === maxParts) throw refused(`its history starts in more than ${maxParts} other rollouts`);
     const { size } = await lstat(path);
     if (size < base.end_byte_offset) {
-      throw refused(`its history starts with the first ${base.end_byte_offset} bytes of ${name}, which has only ${size}`);
+      throw refused(
+        `its history starts with the first ${base.end_byte_offset} bytes of ${name}, which has only ${size}`,
+      );
     }
     seen.add(path);
     parts.push({ path, bytes: base.end_byte_offset });

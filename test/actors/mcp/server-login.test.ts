@@ -59,7 +59,7 @@ test("an issuer that does not answer ends no login", async () => {
   const { login, store } = await open(server, 0);
   server.onRefresh = () => Promise.reject(new Error("down"));
   const own = login();
-  await expect(own.token()).rejects.toThrow("its issuer does not answer as it should");
+  await expect(own.token()).rejects.toThrow("its issuer sent an invalid answer");
   server.onRefresh = undefined;
   expect(await own.token()).toBe((await store.readMcp(server.url))?.accessToken);
   expect([server.refreshes, server.reuses]).toEqual([1, 0]);

@@ -277,7 +277,7 @@ test("a tool that changes is listed again, and is not called as what it was", as
     .poll(() => "tools" in server.state && server.state.tools.find(({ name }) => name === "echo")?.description)
     .toBe("Says it again, and tells others");
   const late = await server.call({ tool: "echo", revision: old?.revision ?? "", arguments: {} }, decline, never);
-  expect(late).toMatchObject({ ok: false, error: expect.stringContaining("not what it was") });
+  expect(late).toMatchObject({ ok: false, error: expect.stringContaining("definition has changed") });
 });
 
 test("what a server asks for is asked of whoever made the call", async () => {

@@ -102,8 +102,8 @@ test("the newest of a project is found, and other projects do not mix", async ()
   await expect(looking.getConversationStats("nothing")).rejects.toMatchObject({ code: "CONVERSATION_NOT_FOUND" });
   await expect(looking.persistMessages(said)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   expect(await looking.loadConversation(uuid(2))).toEqual([{ role: "user", content: "hello 2" }]);
-  expect(() => open("../x")).toThrow("no session id");
-  expect(() => open("", "..")).toThrow("no project identifier");
+  expect(() => open("../x")).toThrow("invalid session id");
+  expect(() => open("", "..")).toThrow("invalid project identifier");
 });
 
 test("of three conversations two are deleted although one cannot be, and come back from the trash", async () => {

@@ -78,7 +78,7 @@ test("nothing is moved through a link or from outside of the directory", async (
   const linked = { ...request, id: "linked", path: join(directory, "linked.jsonl") };
   await expect(moveToTrash(nodeTrashFiles, linked)).rejects.toThrow("linked.jsonl is not a regular file");
   const inFolder = { ...request, id: "foreign", path: join(directory, "folder", "foreign.jsonl") };
-  await expect(moveToTrash(nodeTrashFiles, inFolder)).rejects.toThrow("not in the directory of conversations");
+  await expect(moveToTrash(nodeTrashFiles, inFolder)).rejects.toThrow("not in the conversations directory");
   await expect(moveToTrash(nodeTrashFiles, { ...inFolder, path: foreign })).rejects.toThrow("not in the directory");
   await expect(moveToTrash(nodeTrashFiles, request)).rejects.toThrow(`${id}.jsonl.torn-2 is not a regular file`);
   expect(await stat(foreign)).toBeDefined();
@@ -110,7 +110,7 @@ test("nothing is brought back over something else", async () => {
   expect(await everything(home)).toEqual(before);
   await rm(`${path}.torn-1`);
   await restore(nodeTrashFiles, moved, owner);
-  await expect(restore(nodeTrashFiles, moved, owner)).rejects.toThrow("not in the trash any more");
+  await expect(restore(nodeTrashFiles, moved, owner)).rejects.toThrow("no longer in the trash");
 });
 
 test("what is removed for good is written over first, but not what has another name", async () => {
