@@ -34,7 +34,7 @@ test.each([
   expect(await cli.run(["resume", id, ...offline])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`✓ Resumed conversation: ${id}\n`),
-    stderr: expect.not.stringContaining("unknown kind"),
+    stderr: expect.not.stringContaining("unknown type"),
   });
   await cli.run(["chat", "my name is Alice", ...offline]);
   expect(await cli.run(["chat", "What's my name?", ...offline])).toMatchObject({

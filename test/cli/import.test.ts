@@ -175,7 +175,7 @@ test("a format that is named is the one it is read in", async () => {
   const wrong = await cli.run(["import", "--from", "claude-code", join(fixtures, "pi.jsonl")]);
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no readable  conversation in itclaude-code"),
+    stderr: expect.stringContaining("no readable claude-code conversation in it"),
   });
   expect(await cli.run(["import", "--from", "pi", join(fixtures, "diligent-1.jsonl")])).toMatchObject({ code: 0 });
 });

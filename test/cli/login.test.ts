@@ -195,6 +195,6 @@ test("a port that is taken is said to be", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["login", "--port", String(server.port)])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`Port ${server.port} is taken`),
+    stderr: expect.stringContaining(`Port ${server.port} is in use`),
   });
 });

@@ -35,7 +35,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   terminal.type("/mcp\r");
   await terminal.shows(`✓ theirs: 15 tools\nPrompts:\n  /mcp__theirs__greet who="…" [how="…"]  Greets\n`);
   terminal.type("/mcp__theirs__greet how=kindly\r");
-  await terminal.tells('who is missing. Type: /mcp__theirs__greet who="…" [how="…"]');
+  await terminal.tells('Missing argument: who. Type: /mcp__theirs__greet who="…" [how="…"]');
   expect((await heard(file)).map(({ method }) => method)).not.toContain("prompts/get");
   terminal.type('/mcp__theirs__greet who="Ann Lee" how=kindly\r');
   await terminal.shows("Hello, Ann.\n");

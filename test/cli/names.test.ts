@@ -58,7 +58,7 @@ test("what is no name, or names nothing or too much, is said", async () => {
   for (const name of ["twin", "twin"]) ids.push((await cli.run(["new", "--name", name])).stdout.trim());
   expect(await cli.run(["resume", "twin"])).toMatchObject({
     code: 2,
-    stderr: `✗ twin fits 2 conversations: ${ids.join(", ")}\n`,
+    stderr: `✗ twin matches 2 conversations: ${ids.join(", ")}\n`,
   });
   expect(await cli.run(["resume", "some one"])).toMatchObject({
     code: 1,

@@ -75,7 +75,7 @@ test("with --no-stdin a loop keeps its lines, and a pipe that stays open is not 
   expect(await onlySaid(cli)).toEqual(["1", "2"]);
   expect(await run(cli, 'echo text | "$@"', ["chat", "--no-stdin"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("the text is empty"),
+    stderr: expect.stringContaining("the message is empty"),
   });
 });
 

@@ -39,8 +39,8 @@ test("without --write it is only said what would be done", async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toBe(`${id}: 2 of ${lines.length + 2} lines are damaged
   line 3: 9 bytes, not valid JSON: Unexpected token 's'
-  line ${lines.length + 2}: 12 bytes, holds NUL bytes
-  What is left: 2 turns, 4 items
+  line ${lines.length + 2}: 12 bytes, contains NUL bytes
+  Remaining: 2 turns, 4 items
 Nothing was changed. To repair it: cody repair ${id} --write
 `);
   expect(await readFile(path)).toEqual(before);
@@ -55,9 +55,9 @@ test("with --write the conversation goes on where it was, and the original is ke
   const { code, stdout } = await cli.run(["repair", id, "--write"]);
   const [, backup = ""] = (await readdir(cli.conversations)).toSorted();
   expect(code).toBe(0);
-  expect(stdout).toBe(`✓ Repaired ${id}: 1 of ${lines.length + 1} lines was dropped
+  expect(stdout).toBe(`✓ Repaired ${id}: 1 of ${lines.length + 1} lines was removed
   line 3: 9 bytes, not valid JSON: Unexpected token 's'
-  What is left: 2 turns, 4 items
+  Remaining: 2 turns, 4 items
   The original is kept in ${join(cli.conversations, backup)}
 `);
   expect(backup.startsWith(`${basename(path)}.backup-`)).toBe(true);
@@ -80,8 +80,8 @@ test("a first line that was lost is made, and the end is mended", async () => {
   const { stdout } = await cli.run(["repair", id]);
   expect(stdout).toContain(`  line 2: 1 byte, not valid JSON: Expected property name or '}' in JSON at position 1
   The first line, which identifies the conversation, is missing: it is rebuilt from the other lines
-  The last line has no newline: it will be added
-  What is left: 2 turns, 4 items
+  The last line has no newline: one is added
+  Remaining: 2 turns, 4 items
 `);
   await cli.run(["repair", id, "--write"]);
   expect((await cli.run(["list", "--json"])).stdout).toContain('"provider":"offline"');

@@ -40,7 +40,7 @@ test("a policy given to resume holds in the chat after it, if it is the stricter
     code: 0,
   });
   expect((await cli.run(["chat", "second"])).stderr).toContain(
-    "still holds: --approval-policy untrusted --sandbox read-only\n",
+    "still apply: --approval-policy untrusted --sandbox read-only\n",
   );
 });
 

@@ -128,8 +128,8 @@ function doubled(letter: string, index: number): string {
 test.each([
   ["config.yaml", "model: [secret", "config.yaml: invalid YAML in line 1, column "],
   ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2, column 1: duplicate key"],
-  ["config.yaml", "model: *secret\n", "config.yaml: invalid YAML: an alias (*…) names nothing"],
-  ["config.yaml", bomb, "config.yaml: invalid YAML: an alias (*…) names nothing"],
+  ["config.yaml", "model: *secret\n", "config.yaml: invalid YAML: an alias (*…) refers to an unknown anchor"],
+  ["config.yaml", bomb, "config.yaml: invalid YAML: an alias (*…) refers to an unknown anchor"],
   ["config.yaml", "a:\n    b: 1\n  c: 2\n", "line 3, column 1: the indentation does not match the lines above"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],

@@ -70,7 +70,7 @@ test.each([
   [{ persistence: { directory: "/tmp" } }, "persistence can only be set in your own configuration"],
   [{ logins: {} }, "logins can only be set in your own configuration"],
   [{ sandbox: "danger-full-access" }, "sandbox can only be set in your own configuration"],
-  [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be said in your own"],
+  [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be set in your own"],
 ])("a trusted project that says %j is refused", async (project, message) => {
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
 });
@@ -99,7 +99,7 @@ test("a configuration that is a link is none", async () => {
   await writeFile(join(folder, "elsewhere.json"), "{}");
   await symlink(join(folder, "elsewhere.json"), join(cwd, ".cody/config.json"));
   await setTrust(home, cwd, "trusted");
-  await expect(loadConfig({ home, projectRoot: cwd, env: {}, flags: {} })).rejects.toThrow("is no file");
+  await expect(loadConfig({ home, projectRoot: cwd, env: {}, flags: {} })).rejects.toThrow("is not a file");
 });
 
 test("a variable that does not fit is named", async () => {

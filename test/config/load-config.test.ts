@@ -213,7 +213,7 @@ test.each([
 });
 
 test("a wrong value is refused beside an unknown key, and so is a server that is of two kinds", async () => {
-  await expect(loadedFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Correct");
+  await expect(loadedFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Fix");
   await expect(loadedFrom({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
     "mcp_servers.a",
   );

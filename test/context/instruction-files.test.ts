@@ -57,7 +57,7 @@ test("in one folder AGENTS.md has its room before CLAUDE.md", async () => {
   await writeFile(join(root, "CLAUDE.md"), "c");
   const { blocks, notices } = await read(root);
   expect(blocks.map(({ path }) => path)).toEqual([join(root, "AGENTS.md")]);
-  expect(notices).toEqual([expect.stringContaining("CLAUDE.md was cut")]);
+  expect(notices).toEqual([expect.stringContaining("CLAUDE.md was truncated")]);
 });
 
 test("a long text under two names is told once, and takes its room once", async () => {

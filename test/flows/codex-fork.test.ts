@@ -29,7 +29,7 @@ test("a fork of Codex goes on where it was, without a word about Codex's own lin
   const { manager } = await openManager({ home, cwd: home, providers: [scripted([says("Still here")])] });
   const resumed = await manager.resumeConversation(child, { provider: "scripted", model: "m", cwd: home });
   expect(resumed.getHistory()).toEqual(state.history);
-  expect(resumed.notice ?? "").not.toContain("unknown kind");
+  expect(resumed.notice ?? "").not.toContain("unknown type");
   await resumed.processMessage("and now?");
   expect(resumed.getHistory().slice(0, 12)).toEqual(state.history);
   expect(resumed.getHistory().at(-1)).toMatchObject({ content: [{ text: "Still here" }] });

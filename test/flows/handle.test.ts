@@ -211,7 +211,7 @@ test("submissions are taken in the order they were made, also when one has an im
 test("a submission too large to be read back is refused, and so is what JSON cannot hold", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("one")]) });
   const large = Array.from({ length: 6 }, () => ({ type: "text" as const, text: "x".repeat(9_000_000) }));
-  await expect(conversation.submit(large)).rejects.toThrow("submission: more than");
+  await expect(conversation.submit(large)).rejects.toThrow("submission: larger than");
   const item = { ...user("x"), size: 1n };
   await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be converted to JSON");
   const deep = { ...user("x"), in: JSON.parse("[".repeat(500) + "]".repeat(500)) as unknown };

@@ -126,9 +126,7 @@ test("what Codex has open is refused with its name, and left as it is", async ()
   expect(await readFile(path)).toEqual(before);
   if (lock.status === "taken") await lock.release();
   const resumed = await manager.resumeConversation(conversationId);
-  expect(resumed.notice).toMatch(
-    /torn by a crash: what there is of it \(6 bytes\) is kept in \.cody-[0-9a-f]{16}\.torn-1/,
-  );
+  expect(resumed.notice).toMatch(/incomplete after a crash: its 6 bytes were moved to \.cody-[0-9a-f]{16}\.torn-1/);
   // Old Codex would take any file with the id in its name for the rollout.
   const named = (await readdir(dirname(path))).filter((name) => name.includes(bareId(conversationId)));
   expect(named).toEqual([basename(path)]);

@@ -53,7 +53,7 @@ test("a name that several have names their ids, and one that is gone is not coun
   const [first, second, third] = made;
   await Promise.all(made.map((conversation) => conversation.shutdown()));
   await rm(first?.rolloutPath ?? "");
-  const both = `twin fits 2 conversations: ${second?.id}, ${third?.id}`;
+  const both = `twin matches 2 conversations: ${second?.id}, ${third?.id}`;
   await expect(manager.resumeConversation("twin")).rejects.toThrow(both);
   await rm(second?.rolloutPath ?? "");
   expect((await manager.resumeConversation("twin", { allowEmpty: true })).id).toBe(third?.id);

@@ -257,7 +257,7 @@ test("the policies a conversation was played with hold where they are the strict
     const { settings, notice } = await manager.resumeConversation(conversationId, asked);
     await manager.shutdown();
     const { approvalPolicy, sandbox } = settings;
-    return { approvalPolicy, sandbox, isTold: notice?.includes("still hold") ?? false };
+    return { approvalPolicy, sandbox, isTold: notice?.includes("still apply") ?? false };
   };
   expect(await resumedWith({})).toEqual({ approvalPolicy: "untrusted", sandbox: "workspace-write", isTold: true });
   expect(await resumedWith({ approvalPolicy: "never", sandbox: "danger-full-access" })).toEqual({
@@ -286,7 +286,7 @@ test("turns of a recorder say nothing of policies, so the configured ones hold",
   await conversation.shutdown();
   const resumed = await manager.resumeConversation(conversationId);
   expect(resumed.settings).toMatchObject({ approvalPolicy: "on-request", sandbox: "danger-full-access" });
-  expect(resumed.notice).not.toContain("still holds");
+  expect(resumed.notice).not.toContain("still apply");
 });
 
 test("policies nobody knows are no policies", async () => {
@@ -311,7 +311,7 @@ test("everything a person should know is told, not only the first of it", async 
   const next = await openManager({ home });
   const { notice } = await next.manager.resumeConversation(conversationId);
   expect(notice).toContain("OPENAI_API_KEY");
-  expect(notice).toContain("torn by a crash");
+  expect(notice).toContain("incomplete after a crash");
 });
 
 test("damage before the last line is an error with its line, and the file stays as it is", async () => {

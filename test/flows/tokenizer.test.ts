@@ -4,9 +4,9 @@ import { EventLog, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 
 const broken: [string, () => number, string][] = [
-  ["NaN", () => Number.NaN, "gave NaN"],
-  ["a negative number", () => -0.5, "gave -0.5"],
-  ["no end", () => Number.POSITIVE_INFINITY, "gave Infinity"],
+  ["NaN", () => Number.NaN, "returned NaN"],
+  ["a negative number", () => -0.5, "returned -0.5"],
+  ["no end", () => Number.POSITIVE_INFINITY, "returned Infinity"],
   ["no number", () => "7" as never, "returned a string"],
   ["a promise", () => Promise.resolve(7) as never, "returned an object"],
   [

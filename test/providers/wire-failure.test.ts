@@ -27,7 +27,8 @@ test.each([
   [401, "auth", false],
   [403, "auth", false],
 ])("status %i is %s", (status, code, retryable) => {
-  const message = `acme answered ${status}: no luck`;
+  const verb = status === 401 ? "rejected the API key or login (401)" : `answered ${status}`;
+  const message = `acme ${verb}: no luck`;
   expect(answered(status, { error: { message: "no luck" } })).toEqual({ code, message, retryable });
 });
 

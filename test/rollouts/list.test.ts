@@ -300,7 +300,7 @@ test("a conversation is found by id, bare UUID or unique prefix", async () => {
 test("at most five of many matches are named", async () => {
   for (let number = 0; number < 7; number += 1) save(`same-${number}`, firstLine());
   await expect(findConversation(directory, "same")).rejects.toThrow(
-    "same fits 7 conversations: same-0, same-1, same-2, same-3, same-4 and 2 more",
+    "same matches 7 conversations: same-0, same-1, same-2, same-3, same-4 and 2 more",
   );
 });
 

@@ -117,7 +117,7 @@ test.each<[string, string | Buffer, string]>([
 test("a torn end is dropped, whatever it is, and told apart", async () => {
   await writeRaw(meta, "\n", said("one"), "\n", said("two").slice(0, 50));
   expect((await scan()).damaged.listed).toEqual([
-    { number: 3, bytes: 50, reason: expect.stringMatching(/^torn: not valid JSON: /), rescued: 0 },
+    { number: 3, bytes: 50, reason: expect.stringMatching(/^incomplete: not valid JSON: /), rescued: 0 },
   ]);
   await repair();
   expect(await readFile(path, "utf8")).toBe(`${meta}\n${said("one")}\n`);

@@ -44,7 +44,7 @@ test("a token that cannot be written is used, and the one in the file is not use
   };
   const own = login();
   const first = await own.token();
-  expect(warnings).toEqual([expect.stringContaining("could not be written")]);
+  expect(warnings).toEqual([expect.stringContaining("cannot save the new token")]);
   server.onRefresh = undefined;
   await rm(store.path, { recursive: true });
   await writeFile(store.path, before, { mode: 0o600 });

@@ -187,7 +187,7 @@ test("an interrupted call ends at once and the server is told so", async () => {
 test("an answer that is too long or too deep is an error of that call alone", async () => {
   const { server } = await open(serverEntry());
   await server.connect();
-  expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("longer than 16777216 bytes");
+  expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("larger than 16777216 bytes");
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
   const deep = await open(serverEntry(["deep"]));
   await deep.server.connect();

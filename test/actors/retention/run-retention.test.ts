@@ -94,7 +94,7 @@ test("from the trash it goes for good after thirty days and another notice", asy
   );
   await everyDay(38, 43);
   expect(shown.at(-1)).toContain(
-    "As announced, from 2026-12-30 on 1 conversation will be removed from the trash for good",
+    "As announced, from 2026-12-30 on 1 conversation will be permanently deleted from the trash",
   );
   expect(shown.at(-1)).toContain("To restore one: cody undelete <id>");
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
@@ -182,7 +182,7 @@ test("what goes is named with what was said in it first, on one line", async () 
   await put("old", 40, "/", `${JSON.stringify({ timestamp: "", type: "event_msg", payload: said })}\n`);
   await everyDay(0, 37);
   expect(shown[0]).toContain("  old (fix\\007 the build), last changed ");
-  expect(shown[7]).toContain("is now in the trash: old (fix\\007 the build). To bring");
+  expect(shown[7]).toContain("is now in the trash: old (fix\\007 the build). To restore");
   expect(shown.at(-1)).toContain("  old (fix\\007 the build), deleted ");
 });
 

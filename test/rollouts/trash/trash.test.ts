@@ -79,7 +79,9 @@ test("nothing is moved through a link or from outside of the directory", async (
   await expect(moveToTrash(nodeTrashFiles, linked)).rejects.toThrow("linked.jsonl is not a regular file");
   const inFolder = { ...request, id: "foreign", path: join(directory, "folder", "foreign.jsonl") };
   await expect(moveToTrash(nodeTrashFiles, inFolder)).rejects.toThrow("not in the conversations directory");
-  await expect(moveToTrash(nodeTrashFiles, { ...inFolder, path: foreign })).rejects.toThrow("not in the directory");
+  await expect(moveToTrash(nodeTrashFiles, { ...inFolder, path: foreign })).rejects.toThrow(
+    "not in the conversations directory",
+  );
   await expect(moveToTrash(nodeTrashFiles, request)).rejects.toThrow(`${id}.jsonl.torn-2 is not a regular file`);
   expect(await stat(foreign)).toBeDefined();
   expect(await readdir(trash).catch(() => [])).toEqual([]);

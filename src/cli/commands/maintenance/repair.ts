@@ -77,7 +77,7 @@ function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | und
     ...damaged.listed.slice(0, maxShown).map(damagedText),
     ...(hidden > 0 ? [`and ${hidden} more`] : []),
     ...(scan.firstLine === undefined ? [] : [madeFirstLine]),
-    ...(scan.unterminated ? ["The last line has no newline: it will be added"] : []),
+    ...(scan.unterminated ? ["The last line has no newline: one is added"] : []),
     `Remaining: ${left}`,
   ].map((fact) => `  ${fact}`);
   if (backup === undefined) {
