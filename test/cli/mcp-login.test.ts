@@ -123,7 +123,7 @@ test("no login is for a command, or where there is a token already", async () =>
   expect(await cli.run(["mcp", "login", "far"])).toMatchObject({ code: 1, stderr: expect.stringContaining("token") });
   expect(await cli.run(["mcp", "login", "none"])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no MCP server"),
+    stderr: expect.stringContaining("MCP server 'none' not found"),
   });
   expect((await cli.run(["mcp", "list"])).stdout).not.toContain("logged in");
 });

@@ -191,7 +191,7 @@ test("an answer that is too long or too deep is an error of that call alone", as
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
   const deep = await open(serverEntry(["deep"]));
   await deep.server.connect();
-  expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 deep");
+  expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 levels deep");
 });
 
 test.each(["flood", "changing"])("a server that sends without end what nobody asked for is left: %s", async (trait) => {
