@@ -1,11 +1,12 @@
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import type { ProjectRoots } from "../config/project/project-roots.js";
+import type { CommandFlags, CommandName } from "./arguments/command-table.js";
+import type { FlagName, FlagValues, GlobalFlag } from "./arguments/flag-table.js";
 import type { Diagnostics } from "./diagnostics.js";
-import type { Flags } from "./arguments/flags.js";
 import type { Terminal } from "./terminal/terminal.js";
 
-/** The environment of a running command. */
-export interface CommandContext extends Diagnostics {
+/** The environment of a running command. Code that reads only global flags takes it as it is. */
+export interface CommandContext<Flags = FlagValues<GlobalFlag>> extends Diagnostics {
   readonly terminal: Terminal;
   readonly home: string;
   /** Codex's folder; undefined for a user without a home. */
@@ -19,8 +20,14 @@ export interface CommandContext extends Diagnostics {
   readonly outbox?: RolloutOutbox | undefined;
 }
 
+/** The context of one command: it has the flags that the command declares in the command table. */
+export type ContextOf<N extends CommandName> = CommandContext<CommandFlags<N>>;
+
 /** Resolves with the exit code. */
-export type Command = (context: CommandContext) => Promise<number>;
+export type Command<N extends CommandName> = (context: ContextOf<N>) => Promise<number>;
+
+/** A context for code that several commands share: these flags are absent if the command does not declare them. */
+export type SharedContext<F extends FlagName> = CommandContext<FlagValues<GlobalFlag> & Partial<FlagValues<F>>>;
 
 /** Prints a command's result: as text, or with --json as one line of JSON. */
 export function printResult(context: CommandContext, result: { text: string; json: unknown }): Promise<void> {

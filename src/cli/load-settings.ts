@@ -3,12 +3,13 @@ import { mcpSecrets } from "../config/secrets/mcp-secrets.js";
 import { mistypedVariables } from "../config/settings/mistyped-variables.js";
 import { configuredKeys } from "../config/providers/vendors.js";
 import { configFlags } from "./arguments/config-flags.js";
-import type { CommandContext } from "./context.js";
+import type { SettingFlag } from "./arguments/flag-table.js";
+import type { SharedContext } from "./context.js";
 import { quotedWord } from "../base/text/quoted-command.js";
 import { visible } from "../base/text/visible.js";
 
 /** Loads the configuration of this run, redacts its keys in later messages, and reports its warnings. */
-export async function loadSettings(context: CommandContext): Promise<LoadedConfig> {
+export async function loadSettings(context: SharedContext<SettingFlag>): Promise<LoadedConfig> {
   const { home, codexHome, terminal } = context;
   const { env } = terminal;
   const { realRoot } = await context.projectRoots();

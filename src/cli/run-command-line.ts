@@ -3,12 +3,13 @@ import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { codexHome, codyHome } from "../config/paths.js";
 import { findProjectRoots, type ProjectRoots } from "../config/project/project-roots.js";
 import { version } from "../version.js";
-import { loadCommand, writes } from "./arguments/command-table.js";
+import { commandRow } from "./arguments/command-table.js";
+import type { GivenFlags } from "./arguments/flag-table.js";
+import { loadCommand } from "./arguments/load-command.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { describeError } from "./describe-error.js";
 import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
-import type { Flags } from "./arguments/flags.js";
 import { unwritten } from "./terminal/output.js";
 import { type ParsedCommand, parseArguments } from "./arguments/parse-arguments.js";
 import type { Terminal } from "./terminal/terminal.js";
@@ -47,20 +48,20 @@ function searchedOnce(terminal: Terminal): CommandContext["projectRoots"] {
   return async () => await (search ??= findProjectRoots(terminal.cwd));
 }
 
-async function runCommand({ name, flags, help }: ParsedCommand, context: CommandContext): Promise<number> {
+async function runCommand({ name, flags, help }: ParsedCommand, context: CommandContext<GivenFlags>): Promise<number> {
   const { stdout } = context.terminal;
   if (flags.help || flags.version) {
     await stdout.write(`${flags.help ? help(stdout.columns) : version}\n`);
     return 0;
   }
-  const wanted = name === "" && flags.list ? "list" : name;
+  const { writes = false } = commandRow(name);
   // The writer's thread takes as long to start as the command takes to load, so both happen in parallel.
-  const outbox = writes(wanted) && flags.persistence ? await startOutbox(context.terminal.env) : undefined;
-  const command = await loadCommand(wanted);
+  const outbox = writes && flags.noPersistence !== true ? await startOutbox(context.terminal.env) : undefined;
+  const command = await loadCommand(name);
   try {
     const exitCode = await command({ ...context, outbox });
     await stdout.flush();
-    if (writes(wanted)) await cleanUp(context);
+    if (writes) await cleanUp(context);
     if (stdout.failure === undefined) return exitCode;
   } finally {
     await outbox?.stop();
@@ -69,7 +70,7 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
 }
 
 /** Runs after the command has printed its result. */
-async function cleanUp(context: CommandContext): Promise<void> {
+async function cleanUp(context: CommandContext<GivenFlags>): Promise<void> {
   const { automaticRetention } = await import("./commands/maintenance/automatic-retention.js");
   await automaticRetention(context);
 }
@@ -81,7 +82,7 @@ async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {
   return outbox;
 }
 
-function homeOf(terminal: Terminal, flags: Flags): string {
+function homeOf(terminal: Terminal, flags: GivenFlags): string {
   if (flags.home !== undefined) return resolve(terminal.cwd, flags.home);
   const { env } = terminal;
   // Only read without CODY_HOME: a user without an entry in the password file has no home.

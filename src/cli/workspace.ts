@@ -22,26 +22,30 @@ import type { ExportedConversation } from "../rollouts/formats/export/export-lin
 import { builtInProviders } from "../providers/built-in.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./arguments/config-flags.js";
-import type { CommandContext } from "./context.js";
+import type { SettingFlag } from "./arguments/flag-table.js";
+import type { CommandContext, SharedContext } from "./context.js";
 import { codexPersistence } from "./conversations/conversation-directory.js";
 import { loadSettings } from "./load-settings.js";
 import type { Target } from "./conversations/target.js";
+
+type WorkspaceContext = SharedContext<SettingFlag | "codex" | "force" | "recordedCwd">;
 
 /** The conversations of one project, as commands use them. The opener must dispose it. */
 export class Workspace implements AsyncDisposable {
   readonly config: LoadedConfig["values"];
   readonly key: ActiveKey;
   readonly places: ConversationPlaces;
-  readonly #context: CommandContext;
+  readonly #context: WorkspaceContext;
   readonly #changes: ConversationConfig;
   readonly #manager: ConversationManager;
 
-  constructor(context: CommandContext, config: LoadedConfig["values"], key: ActiveKey, parts: WorkspaceParts) {
+  constructor(context: WorkspaceContext, config: LoadedConfig["values"], key: ActiveKey, parts: WorkspaceParts) {
     this.config = config;
     this.key = key;
-    const { home, codexHome, flags } = context;
-    const persistence = { ...config.persistence, ...(flags.codex ? codexPersistence(context) : {}) };
-    this.places = flags.codex
+    const { home, codexHome } = context;
+    const { codex = false } = context.flags;
+    const persistence = { ...config.persistence, ...(codex ? codexPersistence(context) : {}) };
+    this.places = codex
       ? conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: true })
       : parts.places;
     this.#context = context;
@@ -87,7 +91,7 @@ export class Workspace implements AsyncDisposable {
   /** Resumes an existing conversation. One that only Codex may write is continued in a copy. */
   async resume({ id, path }: Target, options: Pick<ResumeConfig, "allowEmpty" | "withoutKey">): Promise<Conversation> {
     this.#context.about(id);
-    const { force } = this.#context.flags;
+    const { force = false } = this.#context.flags;
     const config = { ...this.#changes, ...this.#folder(), ...options, force };
     const resuming =
       path === undefined ? this.#manager.resumeConversation(id, config) : this.#manager.resumeRollout(path, config);
@@ -107,7 +111,7 @@ export class Workspace implements AsyncDisposable {
 
   async rename({ id, path }: Target, name: string): Promise<SaveOutcome> {
     this.#context.about(id);
-    const { force } = this.#context.flags;
+    const { force = false } = this.#context.flags;
     return await explainedAsync(
       path === undefined
         ? this.#manager.renameConversation(id, name, { force })
@@ -126,7 +130,7 @@ export class Workspace implements AsyncDisposable {
 
   async pin({ id }: Target, pinned: boolean): Promise<SaveOutcome> {
     this.#context.about(id);
-    const { force } = this.#context.flags;
+    const { force = false } = this.#context.flags;
     return await explainedAsync(this.#manager.pinConversation(id, { pinned, force }));
   }
 
@@ -153,7 +157,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   #folder(): Pick<ConversationConfig, "cwd"> {
-    return this.#context.flags.recordedCwd ? { cwd: "recorded" } : {};
+    return this.#context.flags.recordedCwd === true ? { cwd: "recorded" } : {};
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -171,7 +175,7 @@ interface WorkspaceParts {
 }
 
 export async function openWorkspace(
-  context: CommandContext,
+  context: WorkspaceContext,
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
   const { root: projectRoot } = await context.projectRoots();
@@ -186,9 +190,11 @@ export async function openWorkspace(
 }
 
 /** For read-only commands: they write nothing, so they need no lock. */
-export function onlyLooking(context: CommandContext): CommandContext {
-  return { ...context, outbox: undefined, flags: { ...context.flags, persistence: false } };
+export function onlyLooking<Context extends CommandContext>(context: Context): Context & NotSaving {
+  return { ...context, outbox: undefined, flags: { ...context.flags, noPersistence: true } };
 }
+
+type NotSaving = Pick<SharedContext<"noPersistence">, "flags">;
 
 /** A person at a prompt should not wait for a summary; a command has nothing else to do meanwhile. */
 function compactionOf(

@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
+import { commandRow, isCommandName } from "../../src/cli/arguments/command-table.js";
 import { outputTo } from "../../src/cli/terminal/output.js";
 import { runCommandLine } from "../../src/cli/run-command-line.js";
 import type { SignalName, Terminal } from "../../src/cli/terminal/terminal.js";
@@ -73,7 +74,9 @@ export class FakeTerminal {
 
   /** Runs a command; resolves with the exit code. */
   run(...args: string[]): Promise<number> {
-    const running = runCommandLine([...this.#answering, ...args], this.#terminal);
+    const [name = ""] = args;
+    const isAnswered = !isCommandName(name) || commandRow(name).flags.includes("provider");
+    const running = runCommandLine([...(isAnswered ? this.#answering : []), ...args], this.#terminal);
     onTestFinished(async () => {
       // A test that failed half way leaves a prompt open.
       this.#stdin.end();

@@ -1,178 +1,316 @@
-import { type CAC, cac } from "cac";
-import { listCommand } from "../commands/conversations/list.js";
-import type { Command } from "../context.js";
-import {
-  chatFlags,
-  checkFlags,
-  cleanFlags,
-  compactFlags,
-  configFlags,
-  doctorFlags,
-  forkFlags,
-  diffFlags,
-  exportFlags,
-  globalFlags,
-  indexFlags,
-  importFlags,
-  interactiveFlags,
-  knowledgeFlags,
-  listFlags,
-  loginFlags,
-  mcpFlags,
-  mockLlmFlags,
-  nameFlags,
-  pinFlags,
-  renameFlags,
-  repairFlags,
-  resumeFlags,
-  searchFlags,
-  setAuthFlags,
-  statsFlags,
-  scrubFlags,
-  trustFlags,
-  undeleteFlags,
-  undoFlags,
-} from "./flags.js";
+import type { FlagName, FlagValues, GlobalFlag } from "./flag-table.js";
 
-/** Each command is imported only when it runs. */
-const loaders = {
-  list: () => Promise.resolve(listCommand),
-  new: async () => (await import("../commands/conversations/new.js")).newCommand,
-  chat: async () => (await import("../commands/chat/chat.js")).chatCommand,
-  resume: async () => (await import("../commands/conversations/resume.js")).resumeCommand,
-  fork: async () => (await import("../commands/conversations/fork.js")).forkCommand,
-  rename: async () => (await import("../commands/conversations/rename.js")).renameCommand,
-  pin: async () => (await import("../commands/conversations/pin.js")).pinCommand,
-  unpin: async () => (await import("../commands/conversations/pin.js")).unpinCommand,
-  compact: async () => (await import("../commands/chat/compact.js")).compactCommand,
-  context: async () => (await import("../commands/chat/context.js")).contextCommand,
-  "set-provider": async () => (await import("../commands/settings/set-provider.js")).setProviderCommand,
-  "set-auth": async () => (await import("../commands/settings/set-auth.js")).setAuthCommand,
-  login: async () => (await import("../commands/settings/login.js")).loginCommand,
-  logout: async () => (await import("../commands/settings/logout.js")).logoutCommand,
-  auth: async () => (await import("../commands/settings/auth.js")).authCommand,
-  config: async () => (await import("../commands/settings/config.js")).configCommand,
-  models: async () => (await import("../commands/settings/models.js")).modelsCommand,
-  diff: async () => (await import("../commands/changes/diff.js")).diffCommand,
-  undo: async () => (await import("../commands/changes/undo.js")).undoCommand,
-  search: async () => (await import("../commands/conversations/search.js")).searchCommand,
-  index: async () => (await import("../commands/conversations/index-library.js")).indexCommand,
-  stats: async () => (await import("../commands/conversations/stats.js")).statsCommand,
-  export: async () => (await import("../commands/transfer/export.js")).exportCommand,
-  import: async () => (await import("../commands/transfer/import.js")).importCommand,
-  clean: async () => (await import("../commands/maintenance/clean.js")).cleanCommand,
-  delete: async () => (await import("../commands/conversations/delete.js")).deleteCommand,
-  undelete: async () => (await import("../commands/conversations/undelete.js")).undeleteCommand,
-  check: async () => (await import("../commands/maintenance/check.js")).checkCommand,
-  repair: async () => (await import("../commands/maintenance/repair.js")).repairCommand,
-  knowledge: async () => (await import("../commands/tools/knowledge.js")).knowledgeCommand,
-  relink: async () => (await import("../commands/conversations/relink.js")).relinkCommand,
-  output: async () => (await import("../commands/chat/output.js")).outputCommand,
-  scrub: async () => (await import("../commands/maintenance/scrub.js")).scrubCommand,
-  doctor: async () => (await import("../commands/maintenance/doctor.js")).doctorCommand,
-  mcp: async () => (await import("../commands/tools/mcp.js")).mcpCommand,
-  trust: async () => (await import("../commands/settings/trust.js")).trustCommand,
-  "mock-llm": async () => (await import("../commands/tools/mock-llm.js")).mockLlmCommand,
-  /** The interactive prompt, for `cody` without a command. */
-  "": async () => (await import("../commands/chat/interactive.js")).interactiveCommand,
-} satisfies Record<string, () => Promise<Command>>;
-
-export type CommandName = keyof typeof loaders;
-
-export function loadCommand(name: CommandName): Promise<Command> {
-  return loaders[name]();
+interface CommandRow<F extends FlagName> {
+  /** The name and the arguments: `<required>`, `[optional]`, `[...several]`. */
+  readonly usage: string;
+  readonly description: string;
+  /** The flags it accepts besides the global ones, in the order of its help text. Its context has exactly these. */
+  readonly flags: readonly F[];
+  /** Descriptions of flags that mean something special in this command. */
+  readonly describe?: { readonly [N in NoInfer<F>]?: string };
+  /** True if the command may write a conversation. */
+  readonly writes?: true;
 }
 
-const writing: ReadonlySet<CommandName> = new Set([
-  "new",
-  "chat",
-  "resume",
-  "fork",
-  "rename",
-  "pin",
-  "unpin",
-  "compact",
-  "import",
-  "",
-]);
+const modelFlags = ["model", "provider", "api", "baseUrl"] as const;
+const placeFlags = ["layout", "conversationDir"] as const;
+/** The settings of a conversation that a command opens. */
+const settingFlags = [...modelFlags, "approvalPolicy", "sandbox", "noPersistence", ...placeFlags] as const;
+/** Choose an existing conversation instead of the active one. */
+const choiceFlags = ["resume", "continue"] as const;
+const listFlags = ["limit", "cursor", "sort", "project", "all", "codex", ...placeFlags] as const;
 
-/** True if the command may write a conversation. */
-export function writes(name: CommandName): boolean {
-  return writing.has(name);
+const layoutOfSaved = { layout: "Use the directory of this layout: cody, codex or project" } as const;
+
+/** Every command, in the order of the help text. */
+export const commandTable = {
+  new: command({
+    usage: "new",
+    description: "Start a conversation and print its id",
+    flags: ["name", ...settingFlags],
+    writes: true,
+  }),
+  chat: command({
+    usage: "chat [...text]",
+    description: "Send a message (reads stdin if no text is given)",
+    flags: ["name", "outputSchema", "noStdin", "recordedCwd", ...choiceFlags, "force", ...settingFlags],
+    writes: true,
+  }),
+  list: command({
+    usage: "list",
+    description: "List saved conversations",
+    flags: listFlags,
+    describe: layoutOfSaved,
+  }),
+  search: command({
+    usage: "search <...words>",
+    description: "Search conversations (all words must match)",
+    flags: ["limit", "since", "project", "all", "codex", ...placeFlags],
+    describe: { limit: "Maximum number of conversations (default: 20)", ...layoutOfSaved },
+  }),
+  index: command({
+    usage: "index [action]",
+    description: "Update the search index; actions: rebuild, status",
+    flags: ["all", "codex", ...placeFlags],
+    describe: layoutOfSaved,
+  }),
+  stats: command({
+    usage: "stats",
+    description: "Show turns, tokens and cost per model and project",
+    flags: ["since", "project", "all", "codex", ...placeFlags],
+    describe: layoutOfSaved,
+  }),
+  resume: command({
+    usage: "resume [id]",
+    description: "Make a saved conversation (id, name or file) the active one",
+    flags: ["codex", "last", "fork", "recordedCwd", ...choiceFlags, "force", ...settingFlags],
+    writes: true,
+  }),
+  fork: command({
+    usage: "fork [id]",
+    description: "Fork a conversation, optionally from an earlier turn",
+    flags: ["afterTurn", "name", "recordedCwd", "codex", ...choiceFlags, ...settingFlags],
+    describe: { name: "Name of the copy: 1 to 100 printable characters" },
+    writes: true,
+  }),
+  rename: command({
+    usage: "rename <id> <name>",
+    description: "Rename a conversation",
+    flags: ["codex", "force", "noPersistence", ...placeFlags],
+    describe: layoutOfSaved,
+    writes: true,
+  }),
+  relink: command({
+    usage: "relink [old] [new]",
+    description: "List missing project folders, or set the new path of one",
+    flags: placeFlags,
+    describe: layoutOfSaved,
+  }),
+  pin: command({
+    usage: "pin <id>",
+    description: "Exclude a conversation from clean-up (not related to /pin in the prompt)",
+    flags: ["codex", "force", "noPersistence", ...placeFlags],
+    describe: layoutOfSaved,
+    writes: true,
+  }),
+  unpin: command({
+    usage: "unpin <id>",
+    description: "Include a pinned conversation in clean-up again",
+    flags: ["codex", "force", "noPersistence", ...placeFlags],
+    describe: layoutOfSaved,
+    writes: true,
+  }),
+  clean: command({
+    usage: "clean",
+    description: "Move conversations older than 7 days to the trash",
+    flags: ["olderThan", "all", "project", "dryRun", "trash", "yes", ...placeFlags],
+    describe: {
+      all: "All conversations of this project; with --trash, everything in the trash",
+      dryRun: "Show what would be moved, without moving it",
+      yes: "Confirm permanent deletion",
+      ...layoutOfSaved,
+    },
+  }),
+  delete: command({
+    usage: "delete <...ids>",
+    description: "Move conversations (id, name or file) to the trash; restore with undelete",
+    flags: placeFlags,
+    describe: layoutOfSaved,
+  }),
+  undelete: command({
+    usage: "undelete [id]",
+    description: "Restore a conversation from the trash; lists the trash if no id is given",
+    flags: ["list", ...placeFlags],
+    describe: { list: "List the trash (default if no id is given)", ...layoutOfSaved },
+  }),
+  compact: command({
+    usage: "compact [...instructions]",
+    description: "Summarize the older part of the active conversation",
+    flags: ["dryRun", "strategy", "undo", ...choiceFlags, "force", ...settingFlags],
+    describe: {
+      dryRun: "Show what would be kept and dropped, without a model call or a change",
+      undo: "Restore the history from before the last compaction",
+    },
+    writes: true,
+  }),
+  context: command({
+    usage: "context [id]",
+    description: "Show what fills a conversation's context window",
+    flags: [...choiceFlags, ...modelFlags, "approvalPolicy", "sandbox", ...placeFlags],
+    describe: layoutOfSaved,
+  }),
+  diff: command({
+    usage: "diff [id]",
+    description: "Show a conversation's file changes as a git patch",
+    flags: ["turn", "stat", ...choiceFlags, ...placeFlags],
+    describe: layoutOfSaved,
+  }),
+  undo: command({
+    usage: "undo [id]",
+    description: "Revert the last turn's file changes (preview unless --yes)",
+    flags: ["turn", "undo", "overwrite", "yes", ...choiceFlags, "force", ...placeFlags],
+    describe: {
+      turn: "Revert this turn, counted from 1, instead of the last one that changed files",
+      ...layoutOfSaved,
+    },
+  }),
+  "set-provider": command({
+    usage: "set-provider <provider>",
+    description: "Set the default provider (with --api, --model, --base-url)",
+    flags: ["api", "model", "baseUrl"],
+  }),
+  "set-auth": command({
+    usage: "set-auth <method> [key]",
+    description: "Set the auth method; use - to enter and store a key",
+    flags: ["keyring"],
+  }),
+  auth: command({ usage: "auth [action]", description: "Show authentication status", flags: [] }),
+  login: command({
+    usage: "login",
+    description: "Log in with ChatGPT in a browser",
+    flags: ["port"],
+    describe: { port: "Port for the browser's callback (default: 1455, the one ChatGPT accepts)" },
+  }),
+  logout: command({ usage: "logout", description: "Delete the tokens of cody's own login", flags: [] }),
+  models: command({
+    usage: "models",
+    description: "List known models with context windows and prices",
+    flags: [],
+  }),
+  config: command({
+    usage: "config [action] [key] [value]",
+    description: "Show the configuration; actions: get KEY, set KEY VALUE, unset KEY, path",
+    flags: ["explain", ...settingFlags],
+  }),
+  knowledge: command({
+    usage: "knowledge [action] [...words]",
+    description:
+      "Show this project's saved knowledge; actions: list, add, undo (a model's entry), remove, prune, export, import",
+    flags: ["type", "confidence", "tags", "supersedes", "olderThan", "dryRun", "output", "all"],
+    describe: {
+      olderThan: "With prune: also remove entries older than 12h, 7d or 2w",
+      dryRun: "With prune: show what would be removed, without removing it",
+      output: "With export: write to this file instead of stdout",
+      all: "With list: include replaced entries",
+    },
+  }),
+  mcp: command({
+    usage: "mcp [action] [name] [...command]",
+    description: "List MCP servers; actions: add NAME -- COMMAND, remove, test, login, logout NAME",
+    flags: ["url", "bearerTokenEnvVar", "env", "port", "replace"],
+    describe: { port: "With login: port for the browser's callback (default: any free port)" },
+  }),
+  trust: command({
+    usage: "trust [path]",
+    description: "Trust this project's config and MCP servers, and let models save knowledge without approval",
+    flags: ["undo", "list"],
+    describe: { undo: "Stop trusting the project", list: "List trusted and untrusted projects" },
+  }),
+  export: command({
+    usage: "export [id]",
+    description: "Export a conversation to a file",
+    flags: ["format", "output", "all", "codex", ...choiceFlags, "noPersistence", ...placeFlags],
+    describe: { all: "Export all conversations of this project", ...layoutOfSaved },
+  }),
+  import: command({
+    usage: "import <path>",
+    description: "Import a conversation from another program, or a folder of them",
+    flags: ["from", "dryRun", "force", "noPersistence", ...placeFlags],
+    describe: {
+      dryRun: "Show what would be imported and what would be lost, without writing anything",
+      force: "Also import what was imported before",
+    },
+    writes: true,
+  }),
+  check: command({
+    usage: "check <id>",
+    description: "Preview what would be sent to the model",
+    flags: ["wire", "model", "codex", ...placeFlags],
+    describe: { model: "Model to check for (default: the conversation's)", ...layoutOfSaved },
+  }),
+  repair: command({
+    usage: "repair <id>",
+    description: "Find damaged lines in a conversation; --write removes them",
+    flags: ["write", "codex", "force", ...placeFlags],
+    describe: {
+      write: "Repair the file and keep the original next to it (default: preview only)",
+      ...layoutOfSaved,
+    },
+  }),
+  output: command({
+    usage: "output <id> [call]",
+    description: "Show full tool outputs that were truncated",
+    flags: placeFlags,
+    describe: layoutOfSaved,
+  }),
+  scrub: command({
+    usage: "scrub <id>",
+    description: "Find secrets in a saved conversation; --write removes them",
+    flags: ["write", "dryRun", "pattern", "stdin", "noShapes", "codex", "force", ...placeFlags],
+    describe: {
+      write: "Remove the secrets without keeping a copy of the old file (default: preview only)",
+      dryRun: "Preview only (the default without --write)",
+      ...layoutOfSaved,
+    },
+  }),
+  doctor: command({
+    usage: "doctor",
+    description: "Check all stored files and suggest fixes (read-only)",
+    flags: ["codex", ...placeFlags],
+    describe: layoutOfSaved,
+  }),
+  "mock-llm": command({
+    usage: "mock-llm",
+    description: "Run a local mock server for the three model APIs, to test agents",
+    flags: ["port", "script", "noStrict", "log"],
+  }),
+  help: command({ usage: "help [command]", description: "Show help for cody or for one command", flags: [] }),
+  version: command({ usage: "version", description: "Print the version", flags: [] }),
+  /** `cody` without a command. */
+  "": command({
+    usage: "",
+    description: "Start an interactive conversation, or answer each line of stdin",
+    flags: [
+      ...choiceFlags,
+      "recordedCwd",
+      "force",
+      ...settingFlags,
+      "list",
+      "limit",
+      "cursor",
+      "sort",
+      "project",
+      "all",
+      "codex",
+    ],
+    describe: {
+      limit: "With --list: maximum number of conversations",
+      cursor: "With --list: continue after the last row of an earlier list with --limit",
+      sort: "With --list: by updated (default), created, name or size",
+      project: "With --list: only conversations of this project",
+      all: "With --list: include all locations: cody's default and configured directories, and Codex's",
+    },
+    writes: true,
+  }),
+};
+
+/** Checks a row, and lets its type know the flags by name. */
+function command<const F extends FlagName = never>(row: CommandRow<F>): CommandRow<F> {
+  return row;
 }
+
+export type CommandName = keyof typeof commandTable;
+
+/** The values of the flags a command accepts. */
+export type CommandFlags<N extends CommandName> = FlagValues<(typeof commandTable)[N]["flags"][number] | GlobalFlag>;
+
+/** All commands in the order of the help text. */
+export const commandNames = Object.keys(commandTable) as readonly CommandName[];
 
 export function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(loaders, name);
+  return Object.hasOwn(commandTable, name);
 }
 
-type Definition = readonly [usage: string, description: string, flags?: typeof globalFlags];
-
-/** In the order of the help text. */
-const definitions: readonly Definition[] = [
-  ["new", "Start a conversation and print its id", nameFlags],
-  ["chat [...text]", "Send a message (reads stdin if no text is given)", chatFlags],
-  ["list", "List saved conversations", listFlags],
-  ["search <...words>", "Search conversations (all words must match)", searchFlags],
-  ["index [action]", "Update the search index; actions: rebuild, status", indexFlags],
-  ["stats", "Show turns, tokens and cost per model and project", statsFlags],
-  ["resume [id]", "Make a saved conversation (id, name or file) the active one", resumeFlags],
-  ["fork [id]", "Fork a conversation, optionally from an earlier turn", forkFlags],
-  ["rename <id> <name>", "Rename a conversation", renameFlags],
-  ["relink [old] [new]", "List missing project folders, or set the new path of one"],
-  ["pin <id>", "Exclude a conversation from clean-up (not related to /pin in the prompt)", pinFlags],
-  ["unpin <id>", "Include a pinned conversation in clean-up again", pinFlags],
-  ["clean", "Move conversations older than 7 days to the trash", cleanFlags],
-  ["delete <...ids>", "Move conversations (id, name or file) to the trash; restore with undelete"],
-  ["undelete [id]", "Restore a conversation from the trash; lists the trash if no id is given", undeleteFlags],
-  ["compact [...instructions]", "Summarize the older part of the active conversation", compactFlags],
-  ["context [id]", "Show what fills a conversation's context window"],
-  ["diff [id]", "Show a conversation's file changes as a git patch", diffFlags],
-  ["undo [id]", "Revert the last turn's file changes (preview unless --yes)", undoFlags],
-  ["set-provider <provider>", "Set the default provider (with --api, --model, --base-url)"],
-  ["set-auth <method> [key]", "Set the auth method; use - to enter and store a key", setAuthFlags],
-  ["auth [action]", "Show authentication status"],
-  ["login", "Log in with ChatGPT in a browser", loginFlags],
-  ["logout", "Delete the tokens of cody's own login"],
-  ["models", "List known models with context windows and prices"],
-  [
-    "config [action] [key] [value]",
-    "Show the configuration; actions: get KEY, set KEY VALUE, unset KEY, path",
-    configFlags,
-  ],
-  [
-    "knowledge [action] [...words]",
-    "Show this project's saved knowledge; actions: list, add, undo (a model's entry), remove, prune, export, import",
-    knowledgeFlags,
-  ],
-  [
-    "mcp [action] [name] [...command]",
-    "List MCP servers; actions: add NAME -- COMMAND, remove, test, login, logout NAME",
-    mcpFlags,
-  ],
-  [
-    "trust [path]",
-    "Trust this project's config and MCP servers, and let models save knowledge without approval",
-    trustFlags,
-  ],
-  ["export [id]", "Export a conversation to a file", exportFlags],
-  ["import <path>", "Import a conversation from another program, or a folder of them", importFlags],
-  ["check <id>", "Preview what would be sent to the model", checkFlags],
-  ["repair <id>", "Find damaged lines in a conversation; --write removes them", repairFlags],
-  ["output <id> [call]", "Show full tool outputs that were truncated"],
-  ["scrub <id>", "Find secrets in a saved conversation; --write removes them", scrubFlags],
-  ["doctor", "Check all stored files and suggest fixes (read-only)", doctorFlags],
-  ["mock-llm", "Run a local mock server for the three model APIs, to test agents", mockLlmFlags],
-  ["help [command]", "Show help for cody or for one command"],
-  ["version", "Print the version"],
-  ["", "Start an interactive conversation, or answer each line of stdin", interactiveFlags],
-];
-
-export function defineCommands(): CAC {
-  const cli = cac("cody");
-  for (const [flag, description] of globalFlags) cli.option(flag, description);
-  for (const [usage, description, flags = []] of definitions) {
-    const command = cli.command(usage, description);
-    for (const [flag, about] of flags) command.option(flag, about);
-  }
-  return cli;
+export function commandRow(name: CommandName): CommandRow<FlagName> {
+  return commandTable[name];
 }

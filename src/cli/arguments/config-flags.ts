@@ -1,38 +1,31 @@
 import { resolve } from "node:path";
 import type { ConfigFlags } from "../../config/load-config.js";
+import { mergedConfig } from "../../config/files/merge-config.js";
 import { Config } from "../../messages/config.js";
 import { issueWords } from "../../base/issue-words.js";
 import { usageError } from "../command-error.js";
-import type { CommandContext } from "../context.js";
-
-const flagOf = {
-  provider: "--provider",
-  api: "--api",
-  model: "--model",
-  baseUrl: "--base-url",
-  approvalPolicy: "--approval-policy",
-  sandbox: "--sandbox",
-} as const;
+import type { SharedContext } from "../context.js";
+import { flagNames, flagRow, type SettingFlag, spellingOf } from "./flag-table.js";
 
 /** The settings given as flags. Each is checked separately, so that an error names the flag as it was typed. */
-export function configFlags({ flags, terminal }: CommandContext): ConfigFlags {
-  const { provider, api, model, baseUrl, approvalPolicy, sandbox, layout, conversationDir } = flags;
-  const said = definedOnly({ provider, api, model, baseUrl, approvalPolicy, sandbox });
-  for (const [key, flag] of Object.entries(flagOf)) checkFlag(flag, key in said ? { [key]: said[key] } : {});
-  checkFlag("--layout", layout === undefined ? {} : { persistence: { layout } });
-  const persistence = definedOnly({
-    enabled: flags.persistence ? undefined : false,
-    layout,
-    directory: conversationDir === undefined ? undefined : resolve(terminal.cwd, conversationDir),
+export function configFlags({ flags, terminal }: SharedContext<SettingFlag>): ConfigFlags {
+  const given: Readonly<Record<string, unknown>> = flags;
+  const layers = flagNames.flatMap((name): Config[] => {
+    const { kind, setting } = flagRow(name);
+    const value = given[name];
+    if (setting === undefined || value === undefined || value === false) return [];
+    const path = kind === "path" && typeof value === "string" ? resolve(terminal.cwd, value) : value;
+    return [checked(spellingOf(name), nested(setting, kind === "switch" ? false : path))];
   });
-  return { ...said, ...(Object.keys(persistence).length > 0 ? { persistence } : {}) };
+  return mergedConfig(layers);
 }
 
-function checkFlag(flag: string, settings: unknown): void {
+function nested(setting: string, value: unknown): unknown {
+  return setting.split(".").reduceRight((inner, key) => ({ [key]: inner }), value);
+}
+
+function checked(spelling: string, settings: unknown): Config {
   const result = Config.safeParse(settings, { error: issueWords });
-  if (!result.success) throw usageError(`${flag}: ${result.error.issues[0]?.message ?? "invalid"}`);
-}
-
-function definedOnly(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  if (result.success) return result.data;
+  throw usageError(`${spelling}: ${result.error.issues[0]?.message ?? "invalid"}`);
 }

@@ -1,20 +1,18 @@
-import type { CAC } from "cac";
 import { brokenLines, helpTable, type HelpRow } from "../format/help-table.js";
+import { type CommandName, commandNames, commandRow } from "./command-table.js";
+import { type FlagName, flagRow, flagUsage, globalFlags } from "./flag-table.js";
 
-type Command = CAC["commands"][number];
-
-/** The help text of one command, or of cody if `command` is the unnamed one. */
-export function helpText(cli: CAC, command: Command, columns: number | undefined): string {
+/** The help text of one command, or of cody if `name` is empty. Without `columns`, lines are not wrapped. */
+export function helpText(name: CommandName, columns: number | undefined): string {
   const table = (rows: readonly HelpRow[]): string => helpTable(rows, columns).join("\n");
-  const isBare = command.name === "";
-  const commands = cli.commands.filter(({ name }) => name !== "");
-  const own = command.options.map(rowOf);
-  const shared = cli.globalCommand.options.map(rowOf);
+  const { usage, description, flags } = commandRow(name);
+  const isBare = name === "";
   return [
-    isBare ? "cody: conversations with a coding model" : command.description,
-    `Usage:\n  cody ${isBare ? "[command] [options]" : `${command.rawName} [options]`}`,
-    ...(isBare ? [`Commands:\n${table(commands.map(({ rawName, description }) => [rawName, description]))}`] : []),
-    `Options:\n${table([...own, ...shared])}`,
+    isBare ? "cody: conversations with a coding model" : description,
+    `Usage:\n  cody ${isBare ? "[command] [options]" : `${usage} [options]`}`,
+    ...(isBare ? [`Commands:\n${table(commandRows())}`] : []),
+    ...(flags.length === 0 ? [] : [`Options:\n${table(flags.map((flag) => flagHelp(name, flag)))}`]),
+    `Global options:\n${table(globalFlags.map((flag) => flagHelp(name, flag)))}`,
     ...(isBare
       ? [
           `Approvals:\n${indented(noSandbox, columns)}\n${table(policies)}`,
@@ -22,6 +20,18 @@ export function helpText(cli: CAC, command: Command, columns: number | undefined
         ]
       : []),
   ].join("\n\n");
+}
+
+/** A flag of a command, and what it does there. */
+export function flagHelp(name: CommandName, flag: FlagName): HelpRow {
+  return [flagUsage(flag), commandRow(name).describe?.[flag] ?? flagRow(flag).description];
+}
+
+function commandRows(): HelpRow[] {
+  return commandNames.flatMap((name): HelpRow[] => {
+    const { usage, description } = commandRow(name);
+    return name === "" ? [] : [[usage, description]];
+  });
 }
 
 const noSandbox = "This version has no sandbox: by default, every command and every file change needs your approval.";
@@ -33,10 +43,6 @@ const policies: readonly HelpRow[] = [
     "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs",
   ],
 ];
-
-function rowOf({ rawName, description }: { rawName: string; description: string }): HelpRow {
-  return [rawName, description];
-}
 
 function indented(text: string, columns = Infinity): string {
   const indent = "  ";

@@ -1,191 +1,187 @@
-import type { CAC } from "cac";
 import { nearestName } from "../../base/text/nearest-name.js";
 import { type CommandError, usageError } from "../command-error.js";
-import { type CommandName, defineCommands, isCommandName } from "./command-table.js";
-import type { Flags } from "./flags.js";
+import { numberFlag } from "../format/whole-number.js";
+import { type CommandName, commandNames, commandRow, isCommandName } from "./command-table.js";
+import { type FlagName, flagNames, flagRow, type GivenFlags, globalFlags, spellingOf } from "./flag-table.js";
 import { helpText } from "./help.js";
-
-/** Cannot occur in a process argument. */
-const marker = "\0";
+import type { RunnableName } from "./load-command.js";
 
 export interface ParsedCommand {
-  readonly name: CommandName;
+  readonly name: RunnableName;
   readonly args: readonly string[];
-  readonly flags: Flags;
+  readonly flags: GivenFlags;
   /** The help text, wrapped for a terminal with this many columns; unwrapped if undefined. */
   readonly help: (columns: number | undefined) => string;
 }
 
-type CacCommand = CAC["commands"][number];
-
 /** Parses the command, its arguments and its flags. Each text is kept as it was typed. */
 export function parseArguments(argv: readonly string[]): ParsedCommand {
-  const cli = defineCommands();
-  const { args: marked, options } = cli.parse(["node", "cody", ...mark(argv)], { run: false });
-  const command = cli.matchedCommand;
-  if (command === undefined) throw usageError("Unknown command");
-  const known = [...cli.globalCommand.options, ...command.options];
-  checkFlags(argv, known);
-  const args = [...marked.map(unmark), ...textsBehindDashes(argv)];
-  const flags = flagsOf(options, known);
-  if (!flags.help && !flags.version) checkCount(cli, command, args);
-  if (isCommandName(command.name)) {
-    return { name: command.name, args, flags, help: (columns) => helpText(cli, command, columns) };
+  const { words, behindDashes, given } = scan(argv);
+  const [first = "", ...others] = words;
+  const name = isCommandName(first) ? first : "";
+  const args = [...(name === "" ? words : others), ...behindDashes];
+  for (const flag of given) checkFlag(flag, name, first);
+  const flags = valuesOf(given);
+  if (!flags.help && !flags.version) checkCount(name, args);
+  if (name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
+  if (name === "help") {
+    const [about = ""] = args;
+    if (!isCommandName(about)) throw unknownCommand(about);
+    return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(about, columns) };
   }
-  // `version` and `help` have no loader: they are other spellings of a flag.
-  if (command.name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
-  const [about = ""] = args;
-  const described = cli.commands.find(({ name }) => name === about);
-  if (described === undefined) throw unknownCommand(cli, about);
-  return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(cli, described, columns) };
+  const runs = name === "" && flags.list === true ? "list" : name;
+  return { name: runs, args, flags, help: (columns) => helpText(name, columns) };
 }
 
-function textsBehindDashes(argv: readonly string[]): readonly string[] {
+/** A flag as it was typed. */
+interface GivenFlag {
+  readonly spelling: string;
+  /** Undefined if no command has such a flag. */
+  readonly name: FlagName | undefined;
+  /** Undefined if none was given. */
+  readonly value: string | undefined;
+}
+
+interface Scanned {
+  readonly words: readonly string[];
+  /** The arguments after `--`, which are never flags. */
+  readonly behindDashes: readonly string[];
+  readonly given: readonly GivenFlag[];
+}
+
+/** Separates words and flags. Every flag has the same kind in all commands, so this does not depend on the command. */
+function scan(argv: readonly string[]): Scanned {
   const dashes = argv.indexOf("--");
-  return dashes === -1 ? [] : argv.slice(dashes + 1);
+  const end = dashes === -1 ? argv.length : dashes;
+  const words: string[] = [];
+  const given: GivenFlag[] = [];
+  for (let at = 0; at < end; at += 1) {
+    const argument = argv[at] ?? "";
+    if (!isFlag(argument)) {
+      words.push(argument);
+      continue;
+    }
+    const [, spelling = argument, assigned] = /^([^=]*)=([^]*)$/.exec(argument) ?? [];
+    const name = nameBySpelling.get(spelling);
+    const next = at + 1 < end ? argv[at + 1] : undefined;
+    const takesNext = assigned === undefined && name !== undefined && flagRow(name).kind !== "switch";
+    const value = takesNext && next !== undefined && !isFlag(next) ? next : undefined;
+    if (value !== undefined) at += 1;
+    given.push({ spelling, name, value: assigned ?? value });
+  }
+  return { words, behindDashes: argv.slice(end + 1), given };
 }
 
-function flagsOf(options: Readonly<Record<string, unknown>>, known: readonly CacCommand["options"][number][]): Flags {
-  const values = known.flatMap((option): [string, string | boolean | string[]][] => {
-    if (repeatable.has(option.name)) return repeated(option, options[option.name]);
-    const value = lastOf(options[option.name]);
-    if (option.isBoolean === true) return [[option.name, value === true]];
-    if (value === undefined) return [];
-    if (typeof value === "string" && unmark(value) !== "") return [[option.name, unmark(value)]];
-    if (option.required === false && value === true) return [[option.name, true]];
-    throw usageError(`${option.rawName.split(" ")[0]} needs a value`);
+/** A lone dash is a word: it stands for stdin. */
+function isFlag(argument: string): boolean {
+  return argument.startsWith("-") && argument !== "-";
+}
+
+const nameBySpelling: ReadonlyMap<string, FlagName> = new Map(
+  flagNames.flatMap((name) => spellingsOf(name).map((spelling) => [spelling, name] as const)),
+);
+
+function spellingsOf(name: FlagName): string[] {
+  const { short } = flagRow(name);
+  return [...(short === undefined ? [] : [short]), spellingOf(name)];
+}
+
+function checkFlag({ spelling, name: flag, value }: GivenFlag, name: CommandName, typedCommand: string): void {
+  if (flag === undefined) throw unknownFlag(spelling, name);
+  if (!acceptedBy(name).includes(flag)) {
+    // It may be a flag of the command that was meant.
+    throw name === "" && typedCommand !== "" ? unknownCommand(typedCommand) : inapplicableFlag(spelling, flag, name);
+  }
+  if (flagRow(flag).kind === "switch" && value !== undefined) throw usageError(`${spelling} takes no value`);
+}
+
+function acceptedBy(name: CommandName): readonly FlagName[] {
+  return [...commandRow(name).flags, ...globalFlags];
+}
+
+/** If a flag is given twice, the last value wins, except for flags that may be repeated. */
+function valuesOf(given: readonly GivenFlag[]): GivenFlags {
+  const isHelp = given.some(({ name }) => name === "help" || name === "version");
+  const values = [...new Set(given.flatMap(({ name }) => name ?? []))].map((name): [FlagName, unknown] => {
+    const typed = given.filter((flag) => flag.name === name).map(({ value }) => value);
+    const value = typed.at(-1);
+    const { kind } = flagRow(name);
+    if (kind === "switch") return [name, true];
+    if (kind === "texts") return [name, typed.map((text) => text ?? needsValue(name))];
+    if (kind === "optional text" && value === undefined) return [name, true];
+    const text = value || needsValue(name);
+    // Help is shown even if a number is wrong.
+    return [name, kind === "number" && !isHelp ? numberFlag(spellingOf(name), text) : text];
   });
-  return { ...nothingGiven, ...Object.fromEntries(values) };
+  const noGlobals: Pick<GivenFlags, "json" | "raw" | "help" | "version"> = {
+    json: false,
+    raw: false,
+    help: false,
+    version: false,
+  };
+  return { ...noGlobals, ...Object.fromEntries(values) };
 }
 
-/** Flags that may be given several times; every value is kept. */
-const repeatable: ReadonlySet<string> = new Set(["env"]);
-
-function repeated({ name, rawName }: CacCommand["options"][number], given: unknown): [string, string[]][] {
-  const values: unknown[] = given === undefined ? [] : [given].flat();
-  const texts = values.map((value) => {
-    if (typeof value !== "string") throw usageError(`${rawName.split(" ")[0]} needs a value`);
-    return unmark(value);
-  });
-  return texts.length === 0 ? [] : [[name, texts]];
+function needsValue(name: FlagName): never {
+  throw usageError(`${spellingOf(name)} needs a value`);
 }
 
-const nothingGiven: Flags = {
-  continue: false,
-  force: false,
-  json: false,
-  raw: false,
-  list: false,
-  project: false,
-  codex: false,
-  last: false,
-  fork: false,
-  recordedCwd: false,
-  write: false,
-  dryRun: false,
-  undo: false,
-  explain: false,
-  stat: false,
-  replace: false,
-  overwrite: false,
-  all: false,
-  trash: false,
-  yes: false,
-  help: false,
-  version: false,
-  stdin: false,
-  keyring: false,
-  shapes: true,
-  persistence: true,
-  strict: true,
-};
-
-/** If a flag is given twice, the last value wins. */
-function lastOf(value: unknown): unknown {
-  return Array.isArray(value) ? value.at(-1) : value;
+function checkCount(name: CommandName, args: readonly string[]): void {
+  if (name === "" && args[0] !== undefined) throw unknownCommand(args[0]);
+  const { usage } = commandRow(name);
+  const known = argumentsOf(usage);
+  const required = known.filter(({ isRequired }) => isRequired);
+  const hint = `Usage: cody ${usage}`;
+  if (args.length < required.length) throw usageError(`Missing argument: ${required.at(args.length)?.name}`, hint);
+  const excess = known.some(({ isVariadic }) => isVariadic) ? undefined : args[known.length];
+  if (excess !== undefined) throw usageError(`Unexpected argument '${excess}'`, hint);
 }
 
-function checkCount(cli: CAC, command: CacCommand, args: readonly string[]): void {
-  if (command.name === "" && args[0] !== undefined) throw unknownCommand(cli, args[0]);
-  const required = command.args.filter((argument) => argument.required);
-  const usage = `Usage: cody ${command.rawName}`;
-  if (args.length < required.length) throw usageError(`Missing argument: ${required.at(args.length)?.value}`, usage);
-  const excess = command.args.some((argument) => argument.variadic) ? undefined : args[command.args.length];
-  if (excess !== undefined) throw usageError(`Unexpected argument '${excess}'`, usage);
+function argumentsOf(usage: string): { name: string; isRequired: boolean; isVariadic: boolean }[] {
+  return Array.from(usage.matchAll(/([<[])(\.{3})?([\w-]+)[\]>]/g), ([, bracket, dots, name = ""]) => ({
+    name,
+    isRequired: bracket === "<",
+    isVariadic: dots !== undefined,
+  }));
 }
 
-function unknownCommand(cli: CAC, typed: string): CommandError {
-  const names = cli.commands.flatMap(({ name }) => (name === "" ? [] : [name]));
+function unknownCommand(typed: string): CommandError {
+  const names = commandNames.filter((name) => name !== "");
   const near = nearestName(typed, names);
   return near === undefined
     ? usageError(`Unknown command '${typed}'`, `Commands: ${names.join(", ")}`, "See: cody help")
     : usageError(`Unknown command '${typed}'. Did you mean ${near}?`, "See: cody help");
 }
 
-/**
- * Marks arguments so that cac does not change them: it would convert numbers, take `true` after a boolean flag as its
- * value, treat a lone dash as a flag, and take any argument after a boolean flag of two words as its value.
- */
-function mark(argv: readonly string[]): string[] {
-  const dashes = argv.indexOf("--");
-  const end = dashes === -1 ? argv.length : dashes;
-  return argv.map((argument, index) => (index < end ? markOne(argument) : argument));
+function unknownFlag(spelling: string, name: CommandName): CommandError {
+  const near = nearestFlag(spelling, acceptedBy(name));
+  const text = 'For text that starts with a dash: cody chat -- "-…"';
+  const hint = near === undefined ? text : `Did you mean ${near}?`;
+  return usageError(`Unknown option ${spelling}`, hint, seeHelp(name));
 }
 
-function unmark(text: string): string {
-  return text.startsWith(marker) ? text.slice(marker.length) : text;
+function inapplicableFlag(spelling: string, flag: FlagName, name: CommandName): CommandError {
+  const others = commandNames.filter((other) => commandRow(other).flags.includes(flag));
+  const commands = others.map((other) => (other === "" ? "cody without a command" : other)).join(", ");
+  const where = name === "" ? "without a command" : `for cody ${name}`;
+  return usageError(`Unknown option ${spelling} ${where}`, `It is an option of: ${commands}`, seeHelp(name));
 }
 
-function markOne(argument: string): string {
-  const [, flag, value] = /^(--?[^=]+=)([^]*)$/.exec(argument) ?? [];
-  if (flag !== undefined && value !== undefined) return flag + marker + value;
-  if (/^--(?!no-)[a-z]+(?:-[a-z]+)+$/.test(argument)) return camelCased(argument);
-  return isChanged(argument) ? marker + argument : argument;
+function seeHelp(name: CommandName): string {
+  return name === "" ? "See: cody --help" : `See: cody ${name} --help`;
 }
 
-function camelCased(flag: string): string {
-  return `--${flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
-}
-
-function isChanged(argument: string): boolean {
-  if (argument === "-" || argument === "true" || argument === "false") return true;
-  return !argument.startsWith("-") && Number.isFinite(Number(argument));
-}
-
-interface KnownFlag {
-  readonly rawName: string;
-  readonly isBoolean?: boolean;
-}
-
-/** Checks the flags as they were typed: cac accepts some mistakes, and cannot name others by their spelling. */
-function checkFlags(argv: readonly string[], known: readonly KnownFlag[]): void {
-  const end = argv.indexOf("--");
-  for (const argument of argv.slice(0, end === -1 ? undefined : end)) {
-    if (argument.startsWith("-") && argument !== "-") checkFlag(argument, known);
-  }
-}
-
-function checkFlag(argument: string, known: readonly KnownFlag[]): void {
-  const [flag = argument] = argument.split("=", 1);
-  const spellings = known.flatMap(spellingsOf);
-  if (!spellings.some(({ spelling }) => spelling === flag)) {
-    const near = spellings.find(({ spelling }) => isNear(spelling, flag))?.spelling;
-    const text = 'For text that starts with a dash: cody chat -- "-…"';
-    throw usageError(`Unknown option ${flag}`, near === undefined ? text : `Did you mean ${near}?`, "See: cody --help");
-  }
-  const takesNoValue = spellings.some(({ spelling, isBoolean }) => spelling === flag && isBoolean);
-  if (takesNoValue && flag !== argument) throw usageError(`${flag} takes no value`);
-}
-
-function spellingsOf({ rawName, isBoolean }: KnownFlag): { spelling: string; isBoolean: boolean }[] {
-  const names = rawName.replace(/[<[].*$/, "").split(",");
-  return names.map((name) => ({ spelling: name.trim(), isBoolean: isBoolean === true }));
-}
-
-/** True if both have the same letters apart from dashes and case, or one is a prefix of the other. */
-function isNear(spelling: string, flag: string): boolean {
-  const [a, b] = [bare(spelling), bare(flag)];
-  return b.length > 1 && a.length > 1 && (a.startsWith(b) || b.startsWith(a));
+/** Prefers a flag with the same letters apart from dashes and case, or of which one is a prefix of the other. */
+function nearestFlag(typed: string, accepted: readonly FlagName[]): string | undefined {
+  const spellings = accepted.flatMap(spellingsOf);
+  const letters = bare(typed);
+  const sharing = spellings.find((spelling) => {
+    const others = bare(spelling);
+    return letters.length > 1 && others.length > 1 && (others.startsWith(letters) || letters.startsWith(others));
+  });
+  if (sharing !== undefined) return sharing;
+  const near = nearestName(letters, spellings.map(bare));
+  return spellings.find((spelling) => bare(spelling) === near);
 }
 
 function bare(flag: string): string {

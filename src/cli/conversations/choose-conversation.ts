@@ -7,7 +7,7 @@ import { findById } from "../../rollouts/list/find-conversation.js";
 import { findSaved } from "../../rollouts/list/find-saved.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import { CommandError, exitCodes } from "../command-error.js";
-import type { CommandContext } from "../context.js";
+import type { CommandContext, SharedContext } from "../context.js";
 import { newestConversation } from "./project-conversations.js";
 import { ProjectMembers } from "./project-members.js";
 import type { Workspace } from "../workspace.js";
@@ -17,12 +17,15 @@ import type { Target } from "./target.js";
 export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
 
 /** The conversation selected by flags; undefined if no flag selects one. */
-export async function chosenByFlags(context: CommandContext, workspace: Workspace): Promise<Choice | undefined> {
+export async function chosenByFlags(
+  context: SharedContext<"resume" | "continue">,
+  workspace: Workspace,
+): Promise<Choice | undefined> {
   const { flags } = context;
   if (typeof flags.resume === "string") {
     return { type: "resume", ...(await targetOf(context, workspace.places, flags.resume)) };
   }
-  if (flags.resume !== true && !flags.continue) return undefined;
+  if (flags.resume !== true && flags.continue !== true) return undefined;
   const id = await newestConversation(context, workspace.places, workspace.key.projectRoot);
   return id === undefined ? { type: "new", why: "No saved conversation in this project" } : { type: "resume", id };
 }
@@ -66,7 +69,11 @@ async function pathOf(places: ConversationPlaces, id: string): Promise<string | 
 }
 
 /** The target of a command that needs an existing conversation: the named one, else by flags, else the active one. */
-export async function existingTarget(context: CommandContext, workspace: Workspace, named?: string): Promise<Target> {
+export async function existingTarget(
+  context: SharedContext<"resume" | "continue">,
+  workspace: Workspace,
+  named?: string,
+): Promise<Target> {
   if (named !== undefined) return await targetOf(context, workspace.places, named);
   const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
   if (choice.type === "resume") return choice;

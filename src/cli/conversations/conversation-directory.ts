@@ -4,13 +4,15 @@ import { maySayWhere, saysWhere } from "../../config/settings/config-names.js";
 import { loadConfig } from "../../config/load-config.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../../config/places.js";
 import { usageError } from "../command-error.js";
-import type { CommandContext } from "../context.js";
+import type { SettingFlag } from "../arguments/flag-table.js";
+import type { CommandContext, SharedContext } from "../context.js";
 
 /** The places conversations are stored in. Loads the configuration and the schemas only if it may set them. */
-export async function placesOf(context: CommandContext): Promise<ConversationPlaces> {
-  const { home, codexHome, flags } = context;
-  const persistence = flags.codex ? codexPersistence(context) : await persistenceOf(context);
-  return conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: flags.codex });
+export async function placesOf(context: SharedContext<SettingFlag | "codex">): Promise<ConversationPlaces> {
+  const { home, codexHome } = context;
+  const { codex = false } = context.flags;
+  const persistence = codex ? codexPersistence(context) : await persistenceOf(context);
+  return conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: codex });
 }
 
 /** The settings for `--codex`: Codex's own rollouts, whatever is configured. */
@@ -19,7 +21,7 @@ export function codexPersistence({ codexHome }: CommandContext): { layout: "code
   return { layout: "codex", directory: codexSessions(codexHome) };
 }
 
-async function persistenceOf(context: CommandContext): Promise<PlacesInput["persistence"]> {
+async function persistenceOf(context: SharedContext<SettingFlag>): Promise<PlacesInput["persistence"]> {
   const { flags, home, codexHome, terminal } = context;
   if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
   const text = (await readConfigFile(home))?.text ?? "";

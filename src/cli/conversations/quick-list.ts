@@ -61,7 +61,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   const { conversations, heads, codexRegister } = homePaths(home);
   // Conversations in Codex's directory need the full list command.
   if (existsSync(codexRegister)) return undefined;
-  const limit = flags.limit === undefined ? undefined : Number(flags.limit);
+  const { limit } = flags;
   const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;
   return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
@@ -73,7 +73,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
 }
 
 interface QuickFlags {
-  limit?: string;
+  limit?: number;
   json?: boolean;
 }
 
@@ -84,7 +84,7 @@ function flagsIn(args: readonly string[]): QuickFlags | undefined {
     const value = args[at + 1] ?? "";
     if (args[at] === "--json") flags.json = true;
     else if (args[at] === "--limit" && /^[1-9]\d{0,8}$/.test(value)) {
-      flags.limit = value;
+      flags.limit = Number(value);
       at += 1;
     } else return undefined;
   }

@@ -3,7 +3,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { maxInputChars } from "../../messages/user-input.js";
 import { usageError } from "../command-error.js";
-import type { CommandContext } from "../context.js";
+import type { CommandContext, ContextOf } from "../context.js";
 import type { Input } from "./terminal.js";
 
 /** The silence on stdin after which a message says what cody is waiting for. */
@@ -33,9 +33,9 @@ export async function* readLines(input: Input, signal: AbortSignal): AsyncGenera
  * Appends stdin to the prompt, between `<stdin>` tags, if stdin is a pipe or a regular file and contains text.
  * `--no-stdin` disables this.
  */
-export async function withPipedInput(context: CommandContext, prompt: string, signal: AbortSignal): Promise<string> {
+export async function withPipedInput(context: ContextOf<"chat">, prompt: string, signal: AbortSignal): Promise<string> {
   const { flags, terminal } = context;
-  if (!flags.stdin || !terminal.isStdinPiped) return prompt;
+  if (flags.noStdin || !terminal.isStdinPiped) return prompt;
   const piped = await readPiped(context, signal);
   if (piped.trim() === "") return prompt;
   const tag = unusedTag(piped);

@@ -2,12 +2,11 @@ import { chosenRollout } from "./chosen-rollout.js";
 import { SavedChanges } from "./saved-changes.js";
 import { noChanges, statText } from "../../terminal/stat-text.js";
 import { leftOutLines, takenBackLines } from "./undo-text.js";
-import { type CommandContext, printLine } from "../../context.js";
-import { numberFlag } from "../../format/whole-number.js";
+import { type ContextOf, printLine } from "../../context.js";
 
 /** Prints the file changes of all turns of a conversation, or of one turn. */
-export async function diffCommand(context: CommandContext): Promise<number> {
-  const turn = numberFlag("--turn", context.flags.turn);
+export async function diffCommand(context: ContextOf<"diff">): Promise<number> {
+  const { turn } = context.flags;
   const { places, rollout } = await chosenRollout(context);
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);

@@ -10,14 +10,13 @@ import { chosenRollout } from "./chosen-rollout.js";
 import { placesOfChanges, SavedChanges } from "./saved-changes.js";
 import { leftOutLines, obstacleLines, previewLines, stayingLines, wayOut, whatText } from "./undo-text.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { withRolloutLocked } from "../maintenance/locked-rollout.js";
-import { numberFlag } from "../../format/whole-number.js";
 
 /** Restores the files to their state before a turn; without --yes only shows the preview. */
-export async function undoCommand(context: CommandContext): Promise<number> {
+export async function undoCommand(context: ContextOf<"undo">): Promise<number> {
   const { flags } = context;
-  const turn = numberFlag("--turn", flags.turn);
+  const { turn } = flags;
   if (flags.undo && turn !== undefined) throw usageError("--undo reverts the last undo and cannot be used with --turn");
   const { places, rollout } = await chosenRollout(context);
   const where = placesOfChanges(places, rollout, context.terminal.env);
@@ -47,7 +46,7 @@ interface Chosen {
 
 /** Chooses the record to undo and plans the restore. If several match, the last one that was not undone is chosen. */
 async function chosen(
-  context: CommandContext,
+  context: ContextOf<"undo">,
   places: ConversationPlaces,
   rollout: RolloutName,
   turn: number | undefined,
@@ -65,7 +64,7 @@ async function chosen(
   ]);
 }
 
-async function show(context: CommandContext, choice: Chosen): Promise<number> {
+async function show(context: ContextOf<"undo">, choice: Chosen): Promise<number> {
   const { plan, what } = choice;
   const { ready, obstructed } = sorted(plan, context);
   const lines = [
@@ -82,7 +81,7 @@ async function show(context: CommandContext, choice: Chosen): Promise<number> {
   return 0;
 }
 
-async function undo(context: CommandContext, choice: Chosen): Promise<number> {
+async function undo(context: ContextOf<"undo">, choice: Chosen): Promise<number> {
   const { plan, what, record, changes } = choice;
   const { ready, obstructed } = sorted(plan, context);
   if (obstructed.length > 0) {
@@ -108,18 +107,18 @@ async function undo(context: CommandContext, choice: Chosen): Promise<number> {
 }
 
 /** With --overwrite, later changes are no obstacle: the overwritten content is stored like any other. */
-function sorted({ steps }: RestorePlan, { flags }: CommandContext) {
+function sorted({ steps }: RestorePlan, { flags }: ContextOf<"undo">) {
   const isReady = ({ obstacle }: RestorePlan["steps"][number]): boolean =>
     obstacle === undefined || (flags.overwrite && obstacle === "changed");
   return { ready: steps.filter(isReady), obstructed: steps.filter((step) => !isReady(step)) };
 }
 
-function commandFor({ flags }: CommandContext, { rollout }: Chosen): string {
+function commandFor({ flags }: ContextOf<"undo">, { rollout }: Chosen): string {
   const turn = flags.turn === undefined ? "" : ` --turn ${flags.turn}`;
   return `cody undo ${rollout.id}${turn}${flags.undo ? " --undo" : ""}`;
 }
 
-function helpFor(context: CommandContext, choice: Chosen, steps: RestorePlan["steps"]): string {
+function helpFor(context: ContextOf<"undo">, choice: Chosen, steps: RestorePlan["steps"]): string {
   return wayOut({ ...choice.plan, steps }, `${commandFor(context, choice)} --overwrite --yes`);
 }
 

@@ -9,7 +9,7 @@ import { OutputSchema } from "../../../messages/output-schema.js";
 import { check, jsonValue } from "../../../base/parse.js";
 import type { Op } from "../../../messages/submission.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { ContextOf } from "../../context.js";
 import { chosenByFlags, chosenByPointer, targetOf } from "../../conversations/choose-conversation.js";
 import { exitCodeOf } from "../../exit-code.js";
 import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
@@ -21,7 +21,7 @@ import { openWorkspace, type Workspace } from "../../workspace.js";
 import { nameOf } from "../conversations/name-flag.js";
 import { type AnswerCheck, answerCheck } from "./answer-check.js";
 
-export async function chatCommand(context: CommandContext): Promise<number> {
+export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const name = nameOf(context);
   const wanted = await schemaOf(context);
@@ -54,7 +54,7 @@ const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
  * Handles `--resume "some words"` without a message: several words that name no conversation are sent as a message to
  * the newest one. A single word may be a mistyped name, so it is an error that shows both commands.
  */
-async function withMessageOfResume(context: CommandContext, workspace: Workspace): Promise<CommandContext> {
+async function withMessageOfResume(context: ContextOf<"chat">, workspace: Workspace): Promise<ContextOf<"chat">> {
   const { args, flags } = context;
   const value = flags.resume;
   if (typeof value !== "string") return context;
@@ -78,14 +78,14 @@ async function withMessageOfResume(context: CommandContext, workspace: Workspace
 }
 
 /** Without text in the arguments, stdin is the message; with text, piped stdin is appended to it. */
-async function messageOf(context: CommandContext, signal: AbortSignal): Promise<Message> {
+async function messageOf(context: ContextOf<"chat">, signal: AbortSignal): Promise<Message> {
   const { args, flags, terminal } = context;
   const prompt = args.join(" ");
   if (prompt.trim() !== "") {
     const text = await withPipedInput(context, prompt, signal);
     return { text, isPiped: text !== prompt };
   }
-  const isRead = args.length === 0 && flags.stdin && terminal.stdin.isTTY !== true;
+  const isRead = args.length === 0 && !flags.noStdin && terminal.stdin.isTTY !== true;
   return { text: isRead ? await readAll(terminal.stdin, signal) : "", isPiped: false };
 }
 
@@ -96,7 +96,7 @@ interface Message {
 }
 
 /** Read before anything else, so that no turn starts with an unusable schema. */
-async function schemaOf({ flags, terminal }: CommandContext): Promise<SchemaInFile | undefined> {
+async function schemaOf({ flags, terminal }: ContextOf<"chat">): Promise<SchemaInFile | undefined> {
   if (flags.outputSchema === undefined) return undefined;
   return await outputSchemaIn(resolve(terminal.cwd, flags.outputSchema));
 }
@@ -109,7 +109,7 @@ function inputOf(text: string, isPiped: boolean, wanted: SchemaInFile | undefine
 
 /** Reports where the answer, which is shown anyway, does not match the schema; returns whether it matches. */
 async function tellUnfit(
-  context: CommandContext,
+  context: ContextOf<"chat">,
   answer: string | null,
   { problemsOf }: SchemaInFile,
 ): Promise<boolean> {
@@ -122,7 +122,7 @@ async function tellUnfit(
 }
 
 async function openConversation(
-  context: CommandContext,
+  context: ContextOf<"chat">,
   workspace: Workspace,
   name: { readonly name?: string },
 ): Promise<Conversation> {

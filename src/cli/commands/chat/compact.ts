@@ -5,14 +5,14 @@ import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { tellNotCompacted } from "../../terminal/not-compacted.js";
 import { previewText } from "../../terminal/preview-text.js";
-import { type CommandContext, printLine, printResult } from "../../context.js";
+import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { compactionRenderer, type Renderer, rendererFor, troubleRenderer } from "../../terminal/render.js";
 import { compactedText, tokenText } from "../../format/token-text.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import { onlyLooking, openWorkspace, type Workspace } from "../../workspace.js";
 
-export async function compactCommand(context: CommandContext): Promise<number> {
+export async function compactCommand(context: ContextOf<"compact">): Promise<number> {
   const { args, flags } = context;
   if (flags.undo && (flags.dryRun || flags.strategy !== undefined || args.length > 0)) {
     throw usageError("--undo cannot be combined with other options or instructions");
@@ -20,7 +20,7 @@ export async function compactCommand(context: CommandContext): Promise<number> {
   return flags.dryRun ? await showPreview(onlyLooking(context)) : await change(context);
 }
 
-async function showPreview(context: CommandContext): Promise<number> {
+async function showPreview(context: ContextOf<"compact">): Promise<number> {
   await using workspace = await openWorkspace(context);
   const conversation = await opened(context, workspace);
   const preview = await conversation.previewCompaction(strategyOf(context));
@@ -28,7 +28,7 @@ async function showPreview(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function change(context: CommandContext): Promise<number> {
+async function change(context: ContextOf<"compact">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   if (!workspace.config.persistence.enabled) {
@@ -52,7 +52,7 @@ async function change(context: CommandContext): Promise<number> {
   return interruption.exitCode ?? (failed ? exitCodes.failed : 0);
 }
 
-async function opened(context: CommandContext, workspace: Workspace): Promise<Conversation> {
+async function opened(context: ContextOf<"compact">, workspace: Workspace): Promise<Conversation> {
   const target = await existingTarget(context, workspace);
   const conversation = await workspace.resume(target, { allowEmpty: true });
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
@@ -61,7 +61,7 @@ async function opened(context: CommandContext, workspace: Workspace): Promise<Co
   return conversation;
 }
 
-async function changed(context: CommandContext, conversation: Conversation): Promise<CompactionOutcome> {
+async function changed(context: ContextOf<"compact">, conversation: Conversation): Promise<CompactionOutcome> {
   if (context.flags.undo) return await conversation.undoCompaction();
   const instructions = context.args.join(" ").trim();
   // The preview throws for an unknown strategy, so that a typo is reported before anything starts.
@@ -69,14 +69,14 @@ async function changed(context: CommandContext, conversation: Conversation): Pro
   return await conversation.compact({ ...strategyOf(context), ...(instructions === "" ? {} : { instructions }) });
 }
 
-function strategyOf({ flags: { strategy } }: CommandContext): { readonly strategy?: string } {
+function strategyOf({ flags: { strategy } }: ContextOf<"compact">): { readonly strategy?: string } {
   return strategy === undefined ? {} : { strategy };
 }
 
 type Compacted = Extract<CompactionOutcome, { status: "compacted" }>;
 
 function resultText(
-  { flags }: CommandContext,
+  { flags }: ContextOf<"compact">,
   done: Compacted,
   itemsBefore: number,
   conversation: Conversation,

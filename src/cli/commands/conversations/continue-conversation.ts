@@ -1,6 +1,7 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
-import { type CommandContext, printResult } from "../../context.js";
+import type { SettingFlag } from "../../arguments/flag-table.js";
+import { type SharedContext, printResult } from "../../context.js";
 import { exitCodeOf } from "../../exit-code.js";
 import type { Interruption } from "../../terminal/interruption.js";
 import { rendererFor, troubleRenderer } from "../../terminal/render.js";
@@ -18,7 +19,7 @@ export interface TakenUp {
 
 /** Prints the opened conversation, makes it active, and plays a pending turn, because leaving would end it. */
 export async function continueConversation(
-  context: CommandContext,
+  context: SharedContext<SettingFlag>,
   workspace: Workspace,
   interruption: Interruption,
   { conversation, said, forkedFrom }: TakenUp,
@@ -36,7 +37,7 @@ export async function continueConversation(
   const json = { id, name, provider, model, ...(forkedFrom === undefined ? {} : { forkedFrom }) };
   await printResult(context, { text: lines.join("\n"), json });
   if (!isActive && !workspace.config.persistence.enabled) {
-    const reason = context.flags.persistence ? "persistence is off" : "--no-persistence was given";
+    const reason = context.flags.noPersistence === true ? "--no-persistence was given" : "persistence is off";
     await context.tell(`Not made the active conversation: ${reason}`);
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
@@ -52,7 +53,7 @@ export async function continueConversation(
 }
 
 /** Warns about flags the next `cody chat` will not know: rollouts store neither the base URL nor full access. */
-async function tellTemporary(context: CommandContext): Promise<void> {
+async function tellTemporary(context: SharedContext<SettingFlag>): Promise<void> {
   const { flags } = context;
   const temporary = [
     ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),

@@ -1,16 +1,14 @@
 import { conversationName } from "../../../messages/conversation-name.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { ContextOf } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { continueConversation } from "./continue-conversation.js";
-import { numberFlag } from "../../format/whole-number.js";
 import { openWorkspace } from "../../workspace.js";
 
 /** Continues in a copy of a conversation, as it is or as it was after a turn. */
-export async function forkCommand(context: CommandContext): Promise<number> {
-  const afterTurn = numberFlag("--after-turn", context.flags.afterTurn);
-  const { name } = context.flags;
+export async function forkCommand(context: ContextOf<"fork">): Promise<number> {
+  const { afterTurn, name } = context.flags;
   const said = name === undefined ? {} : { name: conversationName(name) };
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);

@@ -4,7 +4,8 @@ import { everyDirectory, isCodexs } from "../../../config/places.js";
 import type { ConversationIndex, Library } from "../../../rollouts/index/conversation-index.js";
 import { withIndex } from "../../../rollouts/index/with-index.js";
 import { usageError } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { SettingFlag } from "../../arguments/flag-table.js";
+import type { CommandContext, SharedContext } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { conversationsEverywhere, ofProject, savedConversations } from "../../conversations/project-conversations.js";
@@ -20,17 +21,21 @@ export interface WantedLibrary extends Library<SavedConversation> {
 /** If more bytes are missing from the index, a search reads the files instead of making the user wait. */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
-export async function wantedLibrary(context: CommandContext): Promise<WantedLibrary> {
+export async function wantedLibrary(
+  context: SharedContext<SettingFlag | "codex" | "since" | "all" | "project">,
+): Promise<WantedLibrary> {
   const { flags, home } = context;
   const since = sinceOf(flags.since, Date.now());
   const places = await placesOf(context);
   // Only a part of Codex's directory is listed, so a conversation missing from the list may still exist.
   const listed = [places.directory, ...places.alsoListed.filter((directory) => !isCodexs(directory, places))];
-  const directories = flags.all ? everyDirectory(home, places) : listed;
-  const conversations = flags.all ? conversationsEverywhere(context, places) : savedConversations(context, places);
-  const own = flags.project
-    ? await ofProject(context, conversations, (await context.projectRoots()).root)
-    : conversations;
+  const directories = flags.all === true ? everyDirectory(home, places) : listed;
+  const conversations =
+    flags.all === true ? conversationsEverywhere(context, places) : savedConversations(context, places);
+  const own =
+    flags.project === true
+      ? await ofProject(context, conversations, (await context.projectRoots()).root)
+      : conversations;
   const young = own.filter(({ updatedAt }) => since === undefined || updatedAt >= since);
   return { directories, conversations, wanted: ordered(young, { name: "updated", after: undefined }) };
 }

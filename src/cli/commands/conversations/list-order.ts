@@ -1,6 +1,6 @@
 import { type Cursor, cursorText, parsedCursor } from "../../../rollouts/list/cursor.js";
 import { usageError } from "../../command-error.js";
-import type { Flags } from "../../arguments/flags.js";
+import type { FlagValues } from "../../arguments/flag-table.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 
 interface Order {
@@ -26,7 +26,7 @@ export interface ListOrder {
 }
 
 /** A cursor contains the order of its list. */
-export function orderOf({ sort, cursor }: Pick<Flags, "sort" | "cursor">): ListOrder {
+export function orderOf({ sort, cursor }: FlagValues<"sort" | "cursor">): ListOrder {
   if (sort !== undefined && !isOrder(sort)) {
     throw usageError(`--sort: expected one of ${Object.keys(orders).join(", ")}, not '${sort}'`);
   }

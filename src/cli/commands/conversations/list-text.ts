@@ -1,4 +1,4 @@
-import type { Flags } from "../../arguments/flags.js";
+import type { CommandFlags } from "../../arguments/command-table.js";
 import { cursorBehind, type OrderName } from "./list-order.js";
 import { localTime } from "../../format/local-time.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
@@ -11,7 +11,7 @@ export interface PageOptions {
   readonly total: number;
   readonly order: OrderName;
   /** The flags of the command. */
-  readonly flags: Partial<Flags>;
+  readonly flags: Partial<CommandFlags<"list">>;
 }
 
 /** Prints one page of a list. `found` has one conversation more than `limit` if the list continues. */
@@ -40,7 +40,7 @@ function nextCommand(flags: PageOptions["flags"], next: string | undefined): str
     "cody",
     "list",
     ...Object.entries({ project, all, codex }).flatMap(([flag, isGiven]) => (isGiven ? [`--${flag}`] : [])),
-    ...valued.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, value])),
+    ...valued.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}`, String(value)])),
   ]);
 }
 

@@ -1,6 +1,5 @@
-import { type CommandContext, printLine } from "../../context.js";
+import { type ContextOf, printLine } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
-import { numberFlag } from "../../format/whole-number.js";
 import { type ListOrder, ordered, orderOf } from "./list-order.js";
 import { pageText } from "./list-text.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
@@ -11,9 +10,9 @@ import {
   savedPage,
 } from "../../conversations/project-conversations.js";
 
-export async function listCommand(context: CommandContext): Promise<number> {
+export async function listCommand(context: ContextOf<"list">): Promise<number> {
   const { flags } = context;
-  const limit = numberFlag("--limit", flags.limit);
+  const { limit } = flags;
   const order = orderOf(flags);
   // Request one more than the limit, to know whether the list continues.
   const { conversations, total } = await wanted(context, order, limit === undefined ? undefined : limit + 1);
@@ -22,7 +21,7 @@ export async function listCommand(context: CommandContext): Promise<number> {
 }
 
 async function wanted(
-  context: CommandContext,
+  context: ContextOf<"list">,
   order: ListOrder,
   limit: number | undefined,
 ): Promise<{ readonly conversations: readonly SavedConversation[]; readonly total: number }> {

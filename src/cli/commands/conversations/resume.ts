@@ -1,6 +1,6 @@
 import { targetOf } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { ContextOf } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
 import { continueConversation } from "./continue-conversation.js";
@@ -11,7 +11,7 @@ import type { Target } from "../../conversations/target.js";
  * Really resumes the conversation, which reads the whole file and takes its lock, so that a success here means `chat`
  * will work. A turn that waits for an approval continues, because leaving would end it.
  */
-export async function resumeCommand(context: CommandContext): Promise<number> {
+export async function resumeCommand(context: ContextOf<"resume">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   const target = await wanted(context, workspace);
@@ -26,7 +26,7 @@ export async function resumeCommand(context: CommandContext): Promise<number> {
   });
 }
 
-async function wanted(context: CommandContext, { key, places }: Workspace): Promise<Target> {
+async function wanted(context: ContextOf<"resume">, { key, places }: Workspace): Promise<Target> {
   const { args, flags } = context;
   const [id] = args;
   if (id !== undefined && typeof flags.resume === "string")

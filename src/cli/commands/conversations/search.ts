@@ -3,9 +3,8 @@ import { visible } from "../../../base/text/visible.js";
 import { wordsIn } from "../../../rollouts/index/match-words.js";
 import { type Found, searchFiles } from "../../../rollouts/index/scan.js";
 import { usageError } from "../../command-error.js";
-import { type CommandContext, printLine } from "../../context.js";
+import { type ContextOf, printLine } from "../../context.js";
 import { fromIndexOrFiles, wantedLibrary } from "./library.js";
-import { numberFlag } from "../../format/whole-number.js";
 import { localTime } from "../../format/local-time.js";
 import type { TextPart } from "../../terminal/output.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
@@ -13,11 +12,11 @@ import type { SavedConversation } from "../../conversations/named-conversations.
 const defaultLimit = 20;
 
 /** Finds the conversations that contain all words, newest first, and prints excerpts. */
-export async function searchCommand(context: CommandContext): Promise<number> {
+export async function searchCommand(context: ContextOf<"search">): Promise<number> {
   const { flags, terminal } = context;
   const words = wordsIn(context.args);
   if (words.length === 0) throw usageError("Missing search words");
-  const limit = numberFlag("--limit", flags.limit) ?? defaultLimit;
+  const limit = flags.limit ?? defaultLimit;
   const library = await wantedLibrary(context);
   // Request one more than is shown, to know whether there are more.
   const found = await fromIndexOrFiles(context, library, {

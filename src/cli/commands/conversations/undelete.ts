@@ -4,14 +4,14 @@ import { shownConversation } from "../../../rollouts/list/shown-conversation.js"
 import type { TrashedConversation } from "../../../rollouts/trash/called.js";
 import { byteText } from "../../format/byte-text.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { localTime } from "../../format/local-time.js";
 import { nowOf } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 /** Restores a conversation from the trash; without an id lists the trash. */
-export async function undeleteCommand(context: CommandContext): Promise<number> {
+export async function undeleteCommand(context: ContextOf<"undelete">): Promise<number> {
   const { args, flags, terminal } = context;
   const [text] = args;
   if (text !== undefined && flags.list) throw usageError("--list cannot be combined with an id");

@@ -4,16 +4,17 @@ import { loadConfig } from "../../../config/load-config.js";
 import { effectiveRetention, type RetentionSettings } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
-import type { CommandContext } from "../../context.js";
+import type { SettingFlag } from "../../arguments/flag-table.js";
+import type { CommandContext, SharedContext } from "../../context.js";
 import { nowOf } from "../../terminal/now.js";
 
 /**
  * Runs retention after a command that wrote something, but only if a person can read the announcement: without a
  * terminal, or with --json, nothing is announced and so nothing is ever removed. Its errors do not affect the command.
  */
-export async function automaticRetention(context: CommandContext): Promise<void> {
+export async function automaticRetention(context: SharedContext<SettingFlag | "codex">): Promise<void> {
   const { home, codexHome, terminal, flags } = context;
-  if (flags.json || flags.codex || !flags.persistence || !terminal.stderr.isTTY) return;
+  if (flags.json || flags.codex === true || flags.noPersistence === true || !terminal.stderr.isTTY) return;
   try {
     const state = await readRetention(home);
     if (!isTimeToRun(state, nowOf(context))) return;

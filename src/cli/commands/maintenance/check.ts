@@ -3,11 +3,11 @@ import { fileLines } from "../../../actors/conversation/store/file-lines.js";
 import { WireApi } from "../../../messages/config.js";
 import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/wire-changes.js";
 import { usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 
 /** Reports for each wire API which items would be sent unchanged, changed, or left out. */
-export async function checkCommand(context: CommandContext): Promise<number> {
+export async function checkCommand(context: ContextOf<"check">): Promise<number> {
   const apis = apisOf(context.flags.wire);
   const { id, path } = await savedRollout(context);
   context.about(id);

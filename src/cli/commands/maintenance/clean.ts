@@ -4,7 +4,7 @@ import type { ConversationPlaces } from "../../../config/places.js";
 import type { CleanupResult } from "../../../messages/cleanup.js";
 import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { ageOf, counted } from "../../format/age.js";
 import { byteText } from "../../format/byte-text.js";
@@ -26,7 +26,7 @@ const overwritten =
 const defaultAge = "7d";
 
 /** Moves old conversations into the trash. `undelete` restores them, so no confirmation is needed. */
-export async function cleanCommand(context: CommandContext): Promise<number> {
+export async function cleanCommand(context: ContextOf<"clean">): Promise<number> {
   const { flags } = context;
   if (flags.trash && (flags.olderThan !== undefined || flags.project)) {
     throw usageError("--trash can only be combined with --all, --yes and --dry-run");
@@ -53,14 +53,14 @@ export async function cleanCommand(context: CommandContext): Promise<number> {
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
-async function wishOf({ flags, projectRoots }: CommandContext): Promise<CleanWish> {
+async function wishOf({ flags, projectRoots }: ContextOf<"clean">): Promise<CleanWish> {
   const olderThanMs = ageOf("--older-than", flags.olderThan ?? defaultAge);
   const project = flags.all || flags.project ? { projectRoot: (await projectRoots()).root } : {};
   return flags.all ? project : { ...project, olderThanMs };
 }
 
 /** Permanently removes expired conversations, or all, from the trash; without `--yes` only lists them. */
-async function emptyTrash(context: CommandContext, places: ConversationPlaces): Promise<number> {
+async function emptyTrash(context: ContextOf<"clean">, places: ConversationPlaces): Promise<number> {
   const { flags, terminal } = context;
   const now = nowOf(context);
   await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(now) });

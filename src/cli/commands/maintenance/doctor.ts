@@ -5,7 +5,7 @@ import { InvalidInputError } from "../../../base/errors.js";
 import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
 import { storeEntries } from "../../../rollouts/repair/store-entries.js";
 import { exitCodes } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { CommandContext, ContextOf } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { checkDirectory } from "./doctor/check-directory.js";
 import { checkEntry, type Look } from "./doctor/check-entry.js";
@@ -18,7 +18,7 @@ import { DoctorReport } from "./doctor/report.js";
 import { watchSignals } from "../../terminal/interruption.js";
 
 /** Checks everything cody stores, and reports problems with their fixes. Changes nothing. */
-export async function doctorCommand(context: CommandContext): Promise<number> {
+export async function doctorCommand(context: ContextOf<"doctor">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const { signal } = interruption;
   const places = await knownPlaces(context);

@@ -4,11 +4,11 @@ import { CodexLockError, ConversationInUseError } from "../../../base/errors.js"
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { releaseLock, takeLock } from "../../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../../rollouts/file/runtime-directory.js";
-import type { CommandContext } from "../../context.js";
+import type { SharedContext } from "../../context.js";
 
 /** Runs `work` while nobody else can write the rollout; for commands that do not resume the conversation. */
 export async function withRolloutLocked<T>(
-  context: CommandContext,
+  context: SharedContext<"force">,
   rollout: RolloutName,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -16,13 +16,13 @@ export async function withRolloutLocked<T>(
 }
 
 async function withOwnLock<T>(
-  { terminal, flags }: CommandContext,
+  { terminal, flags }: SharedContext<"force">,
   { id, path }: RolloutName,
   work: () => Promise<T>,
 ): Promise<T> {
   const socket = await openOwnerSocket(await runtimeDirectory(terminal.env));
   try {
-    const lock = await takeLock(path, socket.owner, { force: flags.force });
+    const lock = await takeLock(path, socket.owner, { force: flags.force === true });
     if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
     try {
       return await work();
@@ -36,7 +36,7 @@ async function withOwnLock<T>(
 
 /** First takes Codex's own lock, if Codex could be writing the file. */
 async function withCodexLock<T>(
-  { codexHome, flags, terminal }: CommandContext,
+  { codexHome, flags, terminal }: SharedContext<"force">,
   { id, path }: RolloutName,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -46,7 +46,7 @@ async function withCodexLock<T>(
   const lock = await locks.take(id);
   if (lock.status === "held") throw new ConversationInUseError(id, "Codex");
   if (lock.status === "unavailable") {
-    if (!flags.force) throw new CodexLockError(id, lock.reason);
+    if (flags.force !== true) throw new CodexLockError(id, lock.reason);
     return await work();
   }
   try {

@@ -8,7 +8,7 @@ import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
 import { needsRepair, type RolloutScan, scanRollout } from "../../../rollouts/repair/repair-scan.js";
 import { repairRollout } from "../../../rollouts/repair/repair-write.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { withRolloutLocked } from "./locked-rollout.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 
@@ -16,7 +16,7 @@ import { savedRollout } from "../../conversations/saved-rollout.js";
 const maxShown = 20;
 
 /** Reports the damage in a conversation and what would remain; with --write also drops the damaged lines. */
-export async function repairCommand(context: CommandContext): Promise<number> {
+export async function repairCommand(context: ContextOf<"repair">): Promise<number> {
   const rollout = await savedRollout(context);
   context.about(rollout.id);
   const { scan, backup } = context.flags.write ? await repaired(context, rollout) : await looked(rollout);
@@ -37,7 +37,7 @@ async function looked({ id, path }: RolloutName): Promise<Outcome> {
   return { scan: await scanRollout({ path, conversationId: id }), backup: undefined };
 }
 
-async function repaired(context: CommandContext, rollout: RolloutName): Promise<Outcome> {
+async function repaired(context: ContextOf<"repair">, rollout: RolloutName): Promise<Outcome> {
   const { id, path } = rollout;
   const request = { path, conversationId: id, now: new Date(), uid: process.getuid?.() ?? 0 };
   try {
@@ -60,7 +60,7 @@ function explained(error: unknown, id: string): unknown {
   ]);
 }
 
-async function tellHolder(context: CommandContext, { path }: RolloutName): Promise<void> {
+async function tellHolder(context: ContextOf<"repair">, { path }: RolloutName): Promise<void> {
   const holder = await lockHolder(path, await onlooker()).catch(() => undefined);
   if (holder !== undefined)
     await context.tell(`The conversation is in use by ${holder}, which may be writing its last line`);

@@ -23,7 +23,7 @@ import {
 } from "../../../rollouts/scrub/scrub-conversation.js";
 import type { FileScrub } from "../../../rollouts/scrub/scrub-file.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { placesOf } from "../../conversations/conversation-directory.js";
 import { savedRollout } from "../../conversations/saved-rollout.js";
 import { loadSettings } from "../../load-settings.js";
@@ -54,7 +54,7 @@ const noTurns: ReadonlyMap<string, number> = new Map();
 const minAskedChars = 3;
 
 /** Reports secrets in a saved conversation; with --write also removes them. */
-export async function scrubCommand(context: CommandContext): Promise<number> {
+export async function scrubCommand(context: ContextOf<"scrub">): Promise<number> {
   const { flags } = context;
   if (flags.write && flags.dryRun) throw usageError("--write cannot be combined with --dry-run");
   const names = namesIn(flags.pattern);
@@ -80,7 +80,7 @@ export async function scrubCommand(context: CommandContext): Promise<number> {
 }
 
 async function scrubOf(
-  context: CommandContext,
+  context: ContextOf<"scrub">,
   { id, path }: RolloutName,
   asked: AskedValues & Pick<RedactionRules, "names">,
 ): Promise<ConversationScrub> {
@@ -92,7 +92,7 @@ async function scrubOf(
     secrets: [...rules.secrets, ...asked.secrets],
     exact: asked.exact,
     names: [...rules.names, ...asked.names],
-    shapes: flags.shapes,
+    shapes: !flags.noShapes,
   });
   const found = namedDirectories(places).find(({ directory }) => path.startsWith(directory + sep));
   const names = found?.names ?? namesFile(places.directory, places.codexHome);
@@ -112,7 +112,7 @@ function namesIn(text: string | undefined): string[] {
  * Reads the values to remove from stdin. Unusable values are counted, because skipping them silently would look as if
  * they were not found.
  */
-async function askedOf(context: CommandContext): Promise<AskedValues> {
+async function askedOf(context: ContextOf<"scrub">): Promise<AskedValues> {
   using interruption = watchSignals(context.terminal);
   const lines: string[] = [];
   for await (const line of readLines(context.terminal.stdin, interruption.signal)) {
@@ -127,14 +127,14 @@ async function askedOf(context: CommandContext): Promise<AskedValues> {
 }
 
 /** Caches and the search index may contain the removed text. */
-async function forgetWhatWasSaid(context: CommandContext, { id, path }: RolloutName): Promise<void> {
+async function forgetWhatWasSaid(context: ContextOf<"scrub">, { id, path }: RolloutName): Promise<void> {
   await rm(headCachePath(dirname(path)), { force: true });
   if (await forgetCopies(context.home, [id])) return;
   await context.tell("The search index is in use and still contains the old text. When it is free: cody index rebuild");
 }
 
 async function scrubFiles(
-  context: CommandContext,
+  context: ContextOf<"scrub">,
   rollout: RolloutName,
   scrub: ConversationScrub,
   where: SnapshotPlaces,

@@ -15,7 +15,7 @@ import type { LeafValue } from "../../../config/settings/setting-leaves.js";
 import { ProviderName, type ProviderEntry } from "../../../messages/config.js";
 import { settingRows } from "../../../messages/settings-table.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printLine, printResult } from "../../context.js";
+import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readSecret } from "../../terminal/read-secret.js";
 import { changeConfig } from "./change-config.js";
@@ -32,7 +32,7 @@ const otherNames: ReadonlyMap<string | undefined, string> = new Map(
   settingRows.flatMap(({ key, otherName }) => (otherName === undefined ? [] : [[otherName, key]])),
 );
 
-export async function configCommand(context: CommandContext): Promise<number> {
+export async function configCommand(context: ContextOf<"config">): Promise<number> {
   const [action, key, value] = context.args;
   switch (action) {
     case undefined:
@@ -60,7 +60,7 @@ function isInTable(key: string): boolean {
 
 const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
 
-async function showAll(context: CommandContext): Promise<number> {
+async function showAll(context: ContextOf<"config">): Promise<number> {
   const { settings, show } = await effectiveConfig(context);
   const shown = [...settings].map(([key, { value, source }]) => ({
     key,
@@ -76,7 +76,7 @@ async function showAll(context: CommandContext): Promise<number> {
 }
 
 /** For each setting that is set, lists all its sources; the effective one comes first. */
-async function explain(context: CommandContext): Promise<number> {
+async function explain(context: ContextOf<"config">): Promise<number> {
   const { settings, said, show } = await effectiveConfig(context);
   const others = [...said.keys()].filter((key) => !settings.has(key)).toSorted();
   const explained = [...settings.keys(), ...others].flatMap((key) => {
@@ -98,13 +98,13 @@ function textOf(value: LeafValue | null): string {
   return value === null ? "(not set)" : visible(valueText(value));
 }
 
-async function showPath(context: CommandContext): Promise<number> {
+async function showPath(context: ContextOf<"config">): Promise<number> {
   const path = await configPath(context.home);
   await printResult(context, { text: path, json: path });
   return 0;
 }
 
-async function showOne(context: CommandContext, key: string): Promise<number> {
+async function showOne(context: ContextOf<"config">, key: string): Promise<number> {
   const { settings, show } = await effectiveConfig(context, providerNamed(key));
   const found = settings.get(key)?.value;
   if (found === undefined) {
@@ -118,7 +118,7 @@ async function showOne(context: CommandContext, key: string): Promise<number> {
   return 0;
 }
 
-async function change(context: CommandContext, key: SettingKey, text: string | undefined): Promise<number> {
+async function change(context: ContextOf<"config">, key: SettingKey, text: string | undefined): Promise<number> {
   if (text === undefined) throw usageError(`Missing value for ${key}`, usage);
   if (isSecret(key)) return await changeSecret(context, key, text);
   const value = valueOf(key, text);
@@ -129,7 +129,7 @@ async function change(context: CommandContext, key: SettingKey, text: string | u
 }
 
 /** A dash means stdin: arguments are visible in the shell's history and in the process list. */
-async function changeSecret(context: CommandContext, key: SettingKey, text: string): Promise<number> {
+async function changeSecret(context: ContextOf<"config">, key: SettingKey, text: string): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const secret = text === "-" ? await readSecret(context, key, interruption) : text;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
@@ -142,7 +142,7 @@ async function changeSecret(context: CommandContext, key: SettingKey, text: stri
   return 0;
 }
 
-async function takeOut(context: CommandContext, key: SettingKey): Promise<number> {
+async function takeOut(context: ContextOf<"config">, key: SettingKey): Promise<number> {
   await changeConfig(context, changeOf(key, undefined));
   await printResult(context, { text: `✓ Unset: ${key}`, json: { [key]: null } });
   return 0;

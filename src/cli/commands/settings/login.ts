@@ -6,7 +6,7 @@ import type { TokenSet } from "../../../messages/tokens.js";
 import { createTransport } from "../../../providers/transport/node-transport.js";
 import { changeConfig } from "./change-config.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
 import { authorizeUrl, loginSecrets } from "./authorize-url.js";
@@ -20,7 +20,7 @@ const personMs = 10 * 60_000;
 const exchangeMs = 30_000;
 
 /** Logs in with ChatGPT. The tokens are cody's own, so no other program refreshes them. */
-export async function loginCommand(context: CommandContext): Promise<number> {
+export async function loginCommand(context: ContextOf<"login">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const { values } = await loadSettings(context);
   const facts = loginFacts("chatgpt", values.logins);
@@ -43,7 +43,7 @@ export async function loginCommand(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function tokensOf(context: CommandContext, facts: LoginFacts, signal: AbortSignal): Promise<TokenSet> {
+async function tokensOf(context: ContextOf<"login">, facts: LoginFacts, signal: AbortSignal): Promise<TokenSet> {
   const secrets = loginSecrets();
   const port = numberFlag("--port", context.flags.port) ?? usualPort;
   await using callback = await CallbackServer.open({ port, state: secrets.state });

@@ -8,13 +8,13 @@ import { hasKey, keyVariable } from "../../../config/providers/vendors.js";
 import { ApiKey, AuthMethod } from "../../../messages/config.js";
 import { changeConfig } from "./change-config.js";
 import { usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { type Interruption, watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
 import { readSecret } from "../../terminal/read-secret.js";
 
 /** Stores the authentication method; stores a key only if it is given with a dash. */
-export async function setAuthCommand(context: CommandContext): Promise<number> {
+export async function setAuthCommand(context: ContextOf<"set-auth">): Promise<number> {
   const [text = "", given] = context.args;
   const auth = AuthMethod.safeParse(text).data;
   if (auth === undefined) throw usageError(`Unknown method '${text}'`, `Methods: ${AuthMethod.options.join(", ")}`);
@@ -39,7 +39,7 @@ function usage(auth: AuthMethod): string {
 }
 
 /** Only from stdin: arguments are visible in the shell's history and in the process list. */
-async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: Interruption): Promise<string> {
+async function keyFrom(context: ContextOf<"set-auth">, auth: AuthMethod, interruption: Interruption): Promise<string> {
   const [, given = ""] = context.args;
   context.hide([given]);
   if (given !== "-") throw usageError("Don't pass keys as arguments; other users can see them", usage(auth));
@@ -53,20 +53,20 @@ async function keyFrom(context: CommandContext, auth: AuthMethod, interruption: 
 }
 
 /** Also removes the key from its previous place in the configuration. */
-async function kept(context: CommandContext, provider: string, key: string): Promise<ConfigFlags> {
+async function kept(context: ContextOf<"set-auth">, provider: string, key: string): Promise<ConfigFlags> {
   if (!context.flags.keyring) return { providers: { [provider]: { apiKey: key, keyring: undefined } } };
   const { env, homedir } = context.terminal;
   await borrowedPlaces(env, () => homedir).keyring.keep(provider, key);
   return { providers: { [provider]: { apiKey: undefined, keyring: true } } };
 }
 
-async function tellOfKey(context: CommandContext, provider: string): Promise<void> {
+async function tellOfKey(context: ContextOf<"set-auth">, provider: string): Promise<void> {
   const { values } = await loadSettings(context);
   if (hasKey(provider, { env: context.terminal.env, providers: values.providers })) return;
   await context.tell(`${keyVariable(provider)} is not set yet`);
 }
 
-async function tellOfLogin(context: CommandContext, { name, title, remedy }: LoginFacts): Promise<void> {
+async function tellOfLogin(context: ContextOf<"set-auth">, { name, title, remedy }: LoginFacts): Promise<void> {
   const { env, homedir } = context.terminal;
   const found = await findTokens(
     name,

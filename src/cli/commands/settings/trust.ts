@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import { readTrust, realProjectRoot, setTrust } from "../../../config/project/trust.js";
 import { visible } from "../../../base/text/visible.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { isFolder } from "../../conversations/project-members.js";
 
 /** Marks a project as trusted, so that its own configuration applies, or removes the mark. */
-export async function trustCommand(context: CommandContext): Promise<number> {
+export async function trustCommand(context: ContextOf<"trust">): Promise<number> {
   const { flags, args, home, terminal } = context;
   if (flags.list) return await showTrust(context);
   const [path = "."] = args;
@@ -23,7 +23,7 @@ export async function trustCommand(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function showTrust(context: CommandContext): Promise<number> {
+async function showTrust(context: ContextOf<"trust">): Promise<number> {
   const said = [...(await readTrust(context.home))];
   const rows = said.map(([root, level]) => `${visible(root)}  (${level})`);
   await printResult(context, {

@@ -1,11 +1,11 @@
 import { usageError } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
+import type { ContextOf } from "../../context.js";
 
 const usage =
   "Usage: cody mcp [list | add NAME -- COMMAND | add NAME --url URL | remove NAME | test [NAME] | login NAME | logout NAME]";
 
 /** Each action imports its own module, so that listing does not load the code that talks to servers. */
-export async function mcpCommand(context: CommandContext): Promise<number> {
+export async function mcpCommand(context: ContextOf<"mcp">): Promise<number> {
   const [action = "list", name, ...command] = context.args;
   if (action !== "add" && command.length > 0) throw usageError(`Unexpected argument '${command[0]}'`, usage);
   switch (action) {

@@ -10,13 +10,13 @@ import type { LoggedRequest } from "../../../mock-llm/request-log.js";
 import { type MockScript, readScript } from "../../../mock-llm/script.js";
 import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../../mock-llm/server.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printLine, printResult } from "../../context.js";
+import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 
 const maxRefusalChars = 200;
 
 /** Serves the three wire APIs until interrupted. */
-export async function mockLlmCommand(context: CommandContext): Promise<number> {
+export async function mockLlmCommand(context: ContextOf<"mock-llm">): Promise<number> {
   const { flags, terminal } = context;
   const port = portOf(flags.port);
   const script = flags.script === undefined ? undefined : await scriptIn(resolve(terminal.cwd, flags.script));
@@ -24,7 +24,7 @@ export async function mockLlmCommand(context: CommandContext): Promise<number> {
   using interruption = watchSignals(terminal);
   const stopped = once(interruption.signal, "abort");
   await using mock = await startedOn(port, {
-    strict: flags.strict,
+    strict: !flags.noStrict,
     keepRequests: 0,
     ...(script === undefined ? {} : { script }),
     onRequest: (request) => {
@@ -68,7 +68,7 @@ async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm
   });
 }
 
-async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<void> {
+async function tellAddress(context: ContextOf<"mock-llm">, { url }: MockLlm): Promise<void> {
   const env = {
     OPENAI_BASE_URL: `${url}/v1`,
     OPENAI_API_KEY: "mock",
@@ -80,7 +80,7 @@ async function tellAddress(context: CommandContext, { url }: MockLlm): Promise<v
   await printResult(context, { text, json: { url, env } });
 }
 
-async function tellRequest(context: CommandContext, request: LoggedRequest): Promise<void> {
+async function tellRequest(context: ContextOf<"mock-llm">, request: LoggedRequest): Promise<void> {
   const { number, method, path, session, status, refusal, fault } = request;
   if (context.flags.json) {
     const json = { number, method, path, session, status: status ?? null, refusal, fault };

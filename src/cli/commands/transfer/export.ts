@@ -9,7 +9,7 @@ import {
 import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type ContextOf, printResult } from "../../context.js";
 import { exportToDirectory, type ExportedFile, lossText, nothingSaved, reportOf, reportText } from "./export-file.js";
 import { exportProject, projectText } from "./export-project.js";
 import { FileThereError, writeNewFile } from "./new-file.js";
@@ -17,7 +17,7 @@ import { watchSignals } from "../../terminal/interruption.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
 
 /** Exports a conversation, or all of a project. Read-only. */
-export async function exportCommand(context: CommandContext): Promise<number> {
+export async function exportCommand(context: ContextOf<"export">): Promise<number> {
   const { flags, args } = context;
   const format = formatOf(flags.format);
   if (flags.all && (args.length > 0 || flags.output !== undefined)) {
@@ -46,7 +46,7 @@ interface Wish {
   readonly signal: AbortSignal;
 }
 
-async function run(context: CommandContext, workspace: Workspace, wish: Wish): Promise<number> {
+async function run(context: ContextOf<"export">, workspace: Workspace, wish: Wish): Promise<number> {
   const { flags, args } = context;
   if (args.length === 0 && !workspace.config.persistence.enabled) {
     await context.tell(nothingSaved);
@@ -70,7 +70,11 @@ async function run(context: CommandContext, workspace: Workspace, wish: Wish): P
 }
 
 /** Waits for slow readers of a pipe. */
-async function print(context: CommandContext, exported: ExportedConversation, signal: AbortSignal): Promise<number> {
+async function print(
+  context: ContextOf<"export">,
+  exported: ExportedConversation,
+  signal: AbortSignal,
+): Promise<number> {
   const { stdout } = context.terminal;
   for await (const piece of exported) {
     signal.throwIfAborted();
@@ -82,7 +86,7 @@ async function print(context: CommandContext, exported: ExportedConversation, si
 }
 
 async function exportToFile(
-  context: CommandContext,
+  context: ContextOf<"export">,
   exported: ExportedConversation,
   signal: AbortSignal,
 ): Promise<ExportedFile> {
@@ -104,7 +108,7 @@ async function exportToFile(
 }
 
 async function tellLoss(
-  context: CommandContext,
+  context: ContextOf<"export">,
   format: ExportFormat,
   left: Iterable<readonly [string, number]>,
 ): Promise<void> {

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import type { ImportOptions, ImportOutcome } from "../../../actors/conversation/saved/import-options.js";
 import { importFormats, isImportFormat } from "../../../rollouts/formats/import/import-format.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printLine } from "../../context.js";
+import { type ContextOf, printLine } from "../../context.js";
 import { outcomeText, totalText } from "./outcome-text.js";
 import { onlyLooking, openWorkspace } from "../../workspace.js";
 
 /** Imports a conversation of another program, or all in a folder, and reports what could not be converted. */
-export async function importCommand(given: CommandContext): Promise<number> {
+export async function importCommand(given: ContextOf<"import">): Promise<number> {
   const { flags, args } = given;
   const options = optionsOf(given);
   const [named = ""] = args;
@@ -27,7 +27,7 @@ export async function importCommand(given: CommandContext): Promise<number> {
   return outcomes.some(({ status }) => status !== "skipped") ? 0 : exitCodes.failed;
 }
 
-function optionsOf({ flags }: CommandContext): ImportOptions {
+function optionsOf({ flags }: ContextOf<"import">): ImportOptions {
   const { from, force, dryRun } = flags;
   if (from === undefined) return { force, dryRun };
   if (!isImportFormat(from)) throw usageError(`--from: expected one of ${importFormats.join(", ")}`);

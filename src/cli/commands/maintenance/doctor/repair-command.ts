@@ -1,6 +1,6 @@
 import type { ConversationPlaces } from "../../../../config/places.js";
 import { findById } from "../../../../rollouts/list/find-conversation.js";
-import type { Flags } from "../../../arguments/flags.js";
+import type { FlagValues } from "../../../arguments/flag-table.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import type { Finding } from "./finding.js";
 
@@ -8,7 +8,7 @@ import type { Finding } from "./finding.js";
 export async function repairCommandFor(
   { id, path }: Finding,
   { directory, elsewhere }: ConversationPlaces,
-  { codex, conversationDir, home }: Flags,
+  { codex, conversationDir, home }: FlagValues<"codex" | "conversationDir" | "home">,
 ): Promise<string> {
   const isFound = id !== undefined && (await findById([directory, ...elsewhere], id))?.path === path;
   if (!isFound) return quotedCommand(["cody", "repair", path]);

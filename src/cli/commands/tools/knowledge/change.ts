@@ -5,14 +5,14 @@ import { check } from "../../../../base/parse.js";
 import { visible } from "../../../../base/text/visible.js";
 import { ageOf, counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
-import { type CommandContext, printResult } from "../../../context.js";
+import { type ContextOf, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
 import { nowOf } from "../../../terminal/now.js";
 import { readAll } from "../../../terminal/read-input.js";
 import { entriesOf, openProjectStore, saved } from "./project-store.js";
 
 /** Saves knowledge entered by a person. */
-export async function addToKnowledge(context: CommandContext): Promise<number> {
+export async function addToKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const said = check(NewKnowledge, await saidOf(context), "knowledge");
   const store = await openProjectStore(context);
   const entries = await entriesOf(context, store);
@@ -26,7 +26,7 @@ export async function addToKnowledge(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function saidOf(context: CommandContext): Promise<Record<string, unknown>> {
+async function saidOf(context: ContextOf<"knowledge">): Promise<Record<string, unknown>> {
   const { args, flags } = context;
   const { type = "pattern", confidence, tags, supersedes } = flags;
   return {
@@ -38,13 +38,13 @@ async function saidOf(context: CommandContext): Promise<Record<string, unknown>>
   };
 }
 
-async function inputOf({ terminal }: CommandContext): Promise<string> {
+async function inputOf({ terminal }: ContextOf<"knowledge">): Promise<string> {
   using interruption = watchSignals(terminal);
   return await readAll(terminal.stdin, interruption.signal);
 }
 
 /** Removes entries from the file, each with the entries it had replaced. */
-export async function removeFromKnowledge(context: CommandContext): Promise<number> {
+export async function removeFromKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const { args } = context;
   if (args.length === 0) throw usageError("Usage: cody knowledge remove <id...>");
   const store = await openProjectStore(context);
@@ -65,7 +65,7 @@ export async function removeFromKnowledge(context: CommandContext): Promise<numb
  * Removes entries that models saved: those with the given ids, or the newest. Entries they replaced become active
  * again.
  */
-export async function undoKnowledge(context: CommandContext): Promise<number> {
+export async function undoKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const store = await openProjectStore(context);
   const entries = await entriesOf(context, store);
   const undone = undoable(context.args, entries);
@@ -132,7 +132,7 @@ function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
 }
 
 /** Removes replaced entries, which models no longer see, and with --older-than old ones. */
-export async function pruneKnowledge(context: CommandContext): Promise<number> {
+export async function pruneKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const { args, flags } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge prune [--older-than <age>] [--dry-run]");
   const oldest = flags.olderThan === undefined ? -Infinity : nowOf(context) - ageOf("--older-than", flags.olderThan);

@@ -2,12 +2,12 @@ import { knowledgeScore, scoredKnowledge } from "../../../../context/rank-knowle
 import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
 import { visible } from "../../../../base/text/visible.js";
 import { usageError } from "../../../command-error.js";
-import { type CommandContext, printResult } from "../../../context.js";
+import { type ContextOf, printResult } from "../../../context.js";
 import { nowOf } from "../../../terminal/now.js";
 import { entriesOf, openProjectStore } from "./project-store.js";
 
 /** Lists the knowledge that models see, best first; with --all also replaced entries. */
-export async function listKnowledge(context: CommandContext): Promise<number> {
+export async function listKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   if (context.args.length > 0) throw usageError("Usage: cody knowledge list [--all]");
   const entries = await entriesOf(context, await openProjectStore(context));
   const now = new Date(nowOf(context));

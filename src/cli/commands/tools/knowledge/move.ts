@@ -5,7 +5,7 @@ import { knowledgeLines } from "../../../../actors/knowledge/knowledge-lines.js"
 import { systemCode } from "../../../../base/system-error.js";
 import { counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
-import { type CommandContext, printResult } from "../../../context.js";
+import { type ContextOf, printResult } from "../../../context.js";
 import { FileThereError, writeNewFile } from "../../transfer/new-file.js";
 import { watchSignals } from "../../../terminal/interruption.js";
 import { readAll } from "../../../terminal/read-input.js";
@@ -14,7 +14,7 @@ import { entriesOf, openProjectStore, saved } from "./project-store.js";
 const maxImportBytes = 16 * 1024 * 1024;
 
 /** Prints all entries, one per line, or writes them into a new file. */
-export async function exportKnowledge(context: CommandContext): Promise<number> {
+export async function exportKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const { args, flags, terminal } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge export [--output <file>]");
   const entries = await entriesOf(context, await openProjectStore(context));
@@ -40,7 +40,7 @@ async function* pieces(text: string): AsyncGenerator<string> {
 }
 
 /** Imports the entries of a file, or with - of stdin; known entries are skipped. */
-export async function importKnowledge(context: CommandContext): Promise<number> {
+export async function importKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const [path, ...others] = context.args;
   if (path === undefined || others.length > 0) throw usageError("Usage: cody knowledge import <file or ->");
   const lines = knowledgeLines(
@@ -62,7 +62,7 @@ export async function importKnowledge(context: CommandContext): Promise<number> 
   return 0;
 }
 
-async function inputOf({ terminal }: CommandContext): Promise<string> {
+async function inputOf({ terminal }: ContextOf<"knowledge">): Promise<string> {
   using interruption = watchSignals(terminal);
   return await readAll(terminal.stdin, interruption.signal);
 }

@@ -4,7 +4,7 @@ import { issueWords } from "../../../../base/issue-words.js";
 import { type McpServerEntries, McpServerEntry, McpServerName } from "../../../../messages/mcp-config.js";
 import { changeConfig } from "../../settings/change-config.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
-import { type CommandContext, printResult } from "../../../context.js";
+import { type ContextOf, printResult } from "../../../context.js";
 import { type Interruption, watchSignals } from "../../../terminal/interruption.js";
 import { readSecret } from "../../../terminal/read-secret.js";
 import { serverText } from "./shown-server.js";
@@ -15,7 +15,7 @@ const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp 
  * Writes a server into the configuration in the home, and leaves the rest of the file unchanged. An existing server is
  * replaced only with --replace, because its entry is stored nowhere else.
  */
-export async function addServer(context: CommandContext, name: string, command: readonly string[]): Promise<number> {
+export async function addServer(context: ContextOf<"mcp">, name: string, command: readonly string[]): Promise<number> {
   const checked = McpServerName.safeParse(name, { error: issueWords });
   if (!checked.success) throw usageError(checked.error.issues[0]?.message ?? "not a name", usage);
   const { url, bearerTokenEnvVar, env = [], replace } = context.flags;
@@ -48,7 +48,7 @@ export async function addServer(context: CommandContext, name: string, command: 
   return 0;
 }
 
-export async function removeServer(context: CommandContext, name: string): Promise<number> {
+export async function removeServer(context: ContextOf<"mcp">, name: string): Promise<number> {
   const file = await readConfigFile(context.home);
   const servers = file === undefined ? {} : ((await parseConfig(file)).config.mcp_servers ?? {});
   if (!Object.hasOwn(servers, name)) {
@@ -74,7 +74,7 @@ async function ownServers(home: string): Promise<McpServerEntries> {
 
 /** Reads the value of `NAME=-` from stdin: arguments are visible in the shell's history and in the process list. */
 async function variablesOf(
-  context: CommandContext,
+  context: ContextOf<"mcp">,
   given: readonly string[],
   interruption: Interruption,
 ): Promise<Record<string, string>> {

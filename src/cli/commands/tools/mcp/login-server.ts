@@ -6,7 +6,7 @@ import type { McpLogin } from "../../../../messages/tokens.js";
 import { visible } from "../../../../base/text/visible.js";
 import { createFetch } from "../../../../providers/transport/http-fetch.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
-import { type CommandContext, printResult } from "../../../context.js";
+import { type ContextOf, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
 import { loginSecrets } from "../../settings/authorize-url.js";
 import { CallbackServer } from "../../settings/callback-server.js";
@@ -17,7 +17,7 @@ import { knownServers } from "./known-servers.js";
 const personMs = 10 * 60_000;
 
 /** Logs in to a remote server. The tokens belong to its address, not to its name. */
-export async function loginServer(context: CommandContext, name: string): Promise<number> {
+export async function loginServer(context: ContextOf<"mcp">, name: string): Promise<number> {
   const url = await urlOf(context, name);
   using interruption = watchSignals(context.terminal);
   let login: McpLogin;
@@ -33,7 +33,7 @@ export async function loginServer(context: CommandContext, name: string): Promis
   return 0;
 }
 
-export async function logoutServer(context: CommandContext, name: string): Promise<number> {
+export async function logoutServer(context: ContextOf<"mcp">, name: string): Promise<number> {
   const url = await urlOf(context, name);
   const store = new TokenStore(context.home);
   const wasThere = (await store.readMcp(url)) !== undefined;
@@ -45,7 +45,7 @@ export async function logoutServer(context: CommandContext, name: string): Promi
   return 0;
 }
 
-async function urlOf(context: CommandContext, name: string): Promise<string> {
+async function urlOf(context: ContextOf<"mcp">, name: string): Promise<string> {
   const { servers } = await knownServers(context);
   const server = servers.find((each) => each.name === name);
   if (server === undefined) throw refused(`MCP server '${name}' not found`, "See: cody mcp list");
@@ -66,7 +66,7 @@ function refused(message: string, hint: string): CommandError {
   return new CommandError(message, exitCodes.failed, [hint]);
 }
 
-async function loginTo(context: CommandContext, name: string, url: string, signal: AbortSignal): Promise<McpLogin> {
+async function loginTo(context: ContextOf<"mcp">, name: string, url: string, signal: AbortSignal): Promise<McpLogin> {
   const { state } = loginSecrets();
   const port = numberFlag("--port", context.flags.port) ?? 0;
   await using callback = await CallbackServer.open({ port, state });

@@ -1,0 +1,268 @@
+/** The kinds of flags, and the type of the value that a command gets. */
+interface KindValues {
+  /** Takes no value: true if the flag was given. */
+  switch: boolean;
+  text: string;
+  /** A path as it was typed; relative ones are relative to the current folder. */
+  path: string;
+  /** May be given without a value, which is `true`. */
+  "optional text": string | true;
+  /** May be given several times; every value is kept. Of other flags that are given twice, the last value wins. */
+  texts: readonly string[];
+  /** A whole number from 1. */
+  number: number;
+}
+
+type FlagKind = keyof KindValues;
+
+/** A setting that a flag overrides for one command, as in `cody config`. */
+type FlagSetting =
+  | "model"
+  | "provider"
+  | "api"
+  | "baseUrl"
+  | "approvalPolicy"
+  | "sandbox"
+  | "persistence.enabled"
+  | "persistence.layout"
+  | "persistence.directory";
+
+interface FlagRow {
+  readonly kind: FlagKind;
+  /** The placeholder of the value in the help text; absent for switches. */
+  readonly value?: string;
+  readonly short?: string;
+  /** The help text, unless a command has its own for this flag. */
+  readonly description: string;
+  /** The setting it overrides. A switch turns its setting off. */
+  readonly setting?: FlagSetting;
+}
+
+/**
+ * Every flag of every command. The key is the name of its value in `context.flags`; the spelling follows from it:
+ * `baseUrl` is `--base-url`. A flag never holds a secret, because other users can see arguments.
+ */
+export const flagTable = {
+  model: { kind: "text", value: "<model>", description: "Model to use", setting: "model" },
+  provider: { kind: "text", value: "<name>", description: "Provider to use", setting: "provider" },
+  api: { kind: "text", value: "<api>", description: "API to use: responses, chat or messages", setting: "api" },
+  baseUrl: { kind: "text", value: "<url>", description: "Override the provider's base URL", setting: "baseUrl" },
+  resume: {
+    kind: "optional text",
+    value: "[id]",
+    description: "Continue this conversation, or this project's latest one",
+  },
+  continue: { kind: "switch", description: "Continue this project's latest conversation" },
+  force: { kind: "switch", description: "Take over a locked conversation" },
+  noPersistence: { kind: "switch", description: "Do not save this run", setting: "persistence.enabled" },
+  layout: {
+    kind: "text",
+    value: "<layout>",
+    description: "File layout for new conversations: cody, codex (visible to Codex) or project",
+    setting: "persistence.layout",
+  },
+  conversationDir: {
+    kind: "path",
+    value: "<path>",
+    description: "Directory for conversations",
+    setting: "persistence.directory",
+  },
+  approvalPolicy: {
+    kind: "text",
+    value: "<policy>",
+    description: "When to ask for approval: on-request, untrusted or never",
+    setting: "approvalPolicy",
+  },
+  sandbox: {
+    kind: "text",
+    value: "<mode>",
+    description: "What tools may access: read-only, workspace-write or danger-full-access",
+    setting: "sandbox",
+  },
+  json: { kind: "switch", description: "Print JSON instead of text" },
+  raw: { kind: "switch", description: "Print text to stdout unchanged, including control characters" },
+  home: {
+    kind: "path",
+    value: "<path>",
+    description: "Directory for cody's files, instead of $CODY_HOME or ~/.cody",
+  },
+  help: { kind: "switch", short: "-h", description: "Show this help" },
+  version: { kind: "switch", short: "-v", description: "Show the version" },
+
+  codex: { kind: "switch", description: "Use Codex's conversations ($CODEX_HOME or ~/.codex) instead of cody's" },
+  recordedCwd: {
+    kind: "switch",
+    description: "Continue in the folder the conversation was in, instead of the current folder",
+  },
+  all: {
+    kind: "switch",
+    description: "Include all locations: cody's default and configured directories, and Codex's",
+  },
+  project: { kind: "switch", description: "Only conversations of this project" },
+  limit: { kind: "number", value: "<count>", description: "Maximum number of conversations" },
+  cursor: {
+    kind: "text",
+    value: "<cursor>",
+    description: "Continue after the last row of an earlier list with --limit",
+  },
+  sort: { kind: "text", value: "<order>", description: "Sort by updated (default), created, name or size" },
+  since: {
+    kind: "text",
+    value: "<time>",
+    description: "Only what changed since: 7d, 12h, 2w, or a date like 2026-11-01",
+  },
+  last: { kind: "switch", description: "Use this project's latest conversation (default if no id is given)" },
+  fork: { kind: "switch", description: "Continue in a copy and leave the original unchanged" },
+  afterTurn: {
+    kind: "number",
+    value: "<n>",
+    description: "Number of turns to copy, from the first (default: all)",
+  },
+  name: {
+    kind: "text",
+    value: "<name>",
+    description: "Start a conversation with this name: 1 to 100 printable characters",
+  },
+  explain: { kind: "switch", description: "Show every source of each setting" },
+  dryRun: { kind: "switch", description: "Show what would be done, without doing it" },
+  strategy: {
+    kind: "text",
+    value: "<name>",
+    description: "Compaction strategy: codex, recent-turns, recent-tokens or user-only",
+  },
+  undo: { kind: "switch", description: "Revert the last undo" },
+  turn: {
+    kind: "number",
+    value: "<n>",
+    description: "Only the changes of this turn, counted from 1 (default: all turns together)",
+  },
+  stat: { kind: "switch", description: "Show only file names and line counts" },
+  overwrite: {
+    kind: "switch",
+    description: "Also restore files that changed since; their current content is backed up",
+  },
+  yes: { kind: "switch", description: "Apply the changes" },
+  format: {
+    kind: "text",
+    value: "<format>",
+    description: "Output format: markdown (default), html, json, codex, envoy or diligent",
+  },
+  output: {
+    kind: "path",
+    value: "<file>",
+    description: "Output file, or - for stdout (not with --json), instead of a file in export.directory",
+  },
+  from: {
+    kind: "text",
+    value: "<format>",
+    description: "Input format: codex, turns, envoy, diligent, json, claude-code or pi (default: detect)",
+  },
+  wire: { kind: "text", value: "<api>", description: "Check only this API: responses, chat or messages" },
+  write: { kind: "switch", description: "Make the changes (default: preview only)" },
+  pattern: {
+    kind: "text",
+    value: "<names>",
+    description: "Also remove the values of these names (comma-separated)",
+  },
+  stdin: { kind: "switch", description: "Also remove the text of each line of stdin" },
+  noShapes: {
+    kind: "switch",
+    description: "Do not remove text that only looks like a key; only known keys and named values",
+  },
+  outputSchema: {
+    kind: "path",
+    value: "<file>",
+    description: "Require a JSON answer that matches the JSON Schema in this file",
+  },
+  noStdin: {
+    kind: "switch",
+    description: "Do not append piped stdin to the message (for cron, CI and while-read loops)",
+  },
+  list: { kind: "switch", description: "Same as: cody list" },
+  olderThan: {
+    kind: "text",
+    value: "<age>",
+    description: "Only conversations without activity for this long: 12h, 7d (default) or 2w",
+  },
+  trash: {
+    kind: "switch",
+    description: "Permanently delete what has been in the trash for 30 days (preview unless --yes)",
+  },
+  type: {
+    kind: "text",
+    value: "<type>",
+    description: "With add: pattern (default), decision, discovery, preference or correction",
+  },
+  confidence: { kind: "text", value: "<number>", description: "With add: confidence from 0 to 1 (default: 0.8)" },
+  tags: { kind: "text", value: "<tags>", description: "With add: comma-separated tags" },
+  supersedes: { kind: "text", value: "<id>", description: "With add: the entry it replaces, by id or text" },
+  keyring: {
+    kind: "switch",
+    description: "Store the key in the operating system's keyring instead of the config file",
+  },
+  // Text, because the commands allow different ports.
+  port: { kind: "text", value: "<port>", description: "Port to listen on (default: any free port)" },
+  url: { kind: "text", value: "<url>", description: "With add: URL of a streamable HTTP server" },
+  bearerTokenEnvVar: {
+    kind: "text",
+    value: "<name>",
+    description: "With add --url: environment variable that holds the server's token",
+  },
+  env: {
+    kind: "texts",
+    value: "<NAME=VALUE>",
+    description: "With add: environment variable for the server (repeatable); NAME=- reads the value from stdin",
+  },
+  replace: { kind: "switch", description: "With add: replace the existing server of this name" },
+  script: {
+    kind: "path",
+    value: "<file>",
+    description: "JSON file with scripted answers (default: the offline model answers)",
+  },
+  noStrict: { kind: "switch", description: "Also accept requests the real API would reject" },
+  log: { kind: "path", value: "<file>", description: "Append every request as a JSON line, without keys" },
+} as const satisfies Record<string, FlagRow>;
+
+export type FlagName = keyof typeof flagTable;
+
+type ValueOf<F extends FlagName> = KindValues[(typeof flagTable)[F]["kind"]];
+
+type SwitchName = { [F in FlagName]: (typeof flagTable)[F]["kind"] extends "switch" ? F : never }[FlagName];
+
+/** The values of these flags. A switch is always there; any other flag is absent if it was not given. */
+export type FlagValues<F extends FlagName> = { readonly [S in F & SwitchName]: boolean } & {
+  readonly [V in Exclude<F, SwitchName>]?: ValueOf<V>;
+};
+
+/** Flags that every command accepts. */
+export const globalFlags = ["json", "raw", "home", "help", "version"] as const satisfies readonly FlagName[];
+
+export type GlobalFlag = (typeof globalFlags)[number];
+
+/** The flags of one command line, whichever command it is for. */
+export type GivenFlags = FlagValues<GlobalFlag> & Partial<FlagValues<FlagName>>;
+
+/** Flags that override a setting. */
+export type SettingFlag = { [F in FlagName]: (typeof flagTable)[F] extends { setting: string } ? F : never }[FlagName];
+
+/** All flags in the order of the table. */
+export const flagNames = Object.keys(flagTable) as readonly FlagName[];
+
+export function flagRow(name: FlagName): FlagRow {
+  return flagTable[name];
+}
+
+/** The flag as it is typed, such as `--base-url`. */
+export function spellingOf(name: FlagName): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** The flag as help and documents show it, such as `-h, --help` or `--base-url <url>`. */
+export function flagUsage(name: FlagName): string {
+  const { short, value } = flagRow(name);
+  return [
+    ...(short === undefined ? [] : [`${short},`]),
+    spellingOf(name),
+    ...(value === undefined ? [] : [value]),
+  ].join(" ");
+}

@@ -1,0 +1,67 @@
+import { listCommand } from "../commands/conversations/list.js";
+import type { Command, CommandContext } from "../context.js";
+import { type CommandFlags, type CommandName, commandRow } from "./command-table.js";
+import { flagRow, type GivenFlags, globalFlags } from "./flag-table.js";
+
+/** Commands with code of their own; `help` and `version` are other spellings of a flag. */
+export type RunnableName = Exclude<CommandName, "help" | "version">;
+
+type Loaders = { readonly [N in RunnableName]: () => Promise<Command<N>> };
+
+/** Each command is imported only when it runs. */
+const loaders: Loaders = {
+  list: () => Promise.resolve(listCommand),
+  new: async () => (await import("../commands/conversations/new.js")).newCommand,
+  chat: async () => (await import("../commands/chat/chat.js")).chatCommand,
+  resume: async () => (await import("../commands/conversations/resume.js")).resumeCommand,
+  fork: async () => (await import("../commands/conversations/fork.js")).forkCommand,
+  rename: async () => (await import("../commands/conversations/rename.js")).renameCommand,
+  pin: async () => (await import("../commands/conversations/pin.js")).pinCommand,
+  unpin: async () => (await import("../commands/conversations/pin.js")).unpinCommand,
+  compact: async () => (await import("../commands/chat/compact.js")).compactCommand,
+  context: async () => (await import("../commands/chat/context.js")).contextCommand,
+  "set-provider": async () => (await import("../commands/settings/set-provider.js")).setProviderCommand,
+  "set-auth": async () => (await import("../commands/settings/set-auth.js")).setAuthCommand,
+  login: async () => (await import("../commands/settings/login.js")).loginCommand,
+  logout: async () => (await import("../commands/settings/logout.js")).logoutCommand,
+  auth: async () => (await import("../commands/settings/auth.js")).authCommand,
+  config: async () => (await import("../commands/settings/config.js")).configCommand,
+  models: async () => (await import("../commands/settings/models.js")).modelsCommand,
+  diff: async () => (await import("../commands/changes/diff.js")).diffCommand,
+  undo: async () => (await import("../commands/changes/undo.js")).undoCommand,
+  search: async () => (await import("../commands/conversations/search.js")).searchCommand,
+  index: async () => (await import("../commands/conversations/index-library.js")).indexCommand,
+  stats: async () => (await import("../commands/conversations/stats.js")).statsCommand,
+  export: async () => (await import("../commands/transfer/export.js")).exportCommand,
+  import: async () => (await import("../commands/transfer/import.js")).importCommand,
+  clean: async () => (await import("../commands/maintenance/clean.js")).cleanCommand,
+  delete: async () => (await import("../commands/conversations/delete.js")).deleteCommand,
+  undelete: async () => (await import("../commands/conversations/undelete.js")).undeleteCommand,
+  check: async () => (await import("../commands/maintenance/check.js")).checkCommand,
+  repair: async () => (await import("../commands/maintenance/repair.js")).repairCommand,
+  knowledge: async () => (await import("../commands/tools/knowledge.js")).knowledgeCommand,
+  relink: async () => (await import("../commands/conversations/relink.js")).relinkCommand,
+  output: async () => (await import("../commands/chat/output.js")).outputCommand,
+  scrub: async () => (await import("../commands/maintenance/scrub.js")).scrubCommand,
+  doctor: async () => (await import("../commands/maintenance/doctor.js")).doctorCommand,
+  mcp: async () => (await import("../commands/tools/mcp.js")).mcpCommand,
+  trust: async () => (await import("../commands/settings/trust.js")).trustCommand,
+  "mock-llm": async () => (await import("../commands/tools/mock-llm.js")).mockLlmCommand,
+  /** The interactive prompt, for `cody` without a command. */
+  "": async () => (await import("../commands/chat/interactive.js")).interactiveCommand,
+};
+
+/** Resolves with a function that runs the command with the flags it has declared, and no others. */
+export async function loadCommand<N extends RunnableName>(
+  name: N,
+): Promise<(context: CommandContext<GivenFlags>) => Promise<number>> {
+  const command = await loaders[name]();
+  return (context) => command({ ...context, flags: declaredFlags(name, context.flags) });
+}
+
+function declaredFlags<N extends RunnableName>(name: N, given: GivenFlags): CommandFlags<N> {
+  const declared = [...commandRow(name).flags, ...globalFlags];
+  const values = declared.map((flag) => [flag, given[flag] ?? (flagRow(flag).kind === "switch" ? false : undefined)]);
+  // The row of the command decides both the type and these keys.
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as CommandFlags<N>;
+}
