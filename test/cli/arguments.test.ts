@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { commandNames, commandRow } from "../../src/cli/arguments/command-table.js";
+import { flagUsage, globalFlags } from "../../src/cli/arguments/flag-table.js";
 import { version } from "../../src/version.js";
 import { Cli } from "../support/cli.js";
 
@@ -45,6 +47,73 @@ test("help is a command too, also for one command", async () => {
   expect(await cli.run(["help", "help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("cody help [") });
   expect(await cli.run(["help", "lst"])).toMatchObject({ code: 2, stderr: unknownCommand("lst", "list") });
   expect(await cli.run(["help", "chat", "more"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test.each(commandNames)("the help of '%s' lists exactly its flags, and the global ones apart", async (name) => {
+  const cli = await Cli.open();
+  const { stdout } = await cli.run(name === "" ? ["--help"] : [name, "--help"]);
+  const section = (title: string): string[] => {
+    const [, rows = ""] = stdout.split(`\n${title}:\n`);
+    const [lines = ""] = rows.split("\n\n");
+    return lines.split("\n").flatMap((line) => line.match(/^ {2}(-.*?) {2}/)?.[1] ?? []);
+  };
+  expect(section("Options")).toEqual(commandRow(name).flags.map(flagUsage));
+  expect(section("Global options")).toEqual(globalFlags.map(flagUsage));
+  if (name !== "") expect((await cli.run(["help", name])).stdout).toBe(stdout);
+});
+
+test("cody list --help has no flag of a conversation", async () => {
+  const cli = await Cli.open();
+  const { stdout } = await cli.run(["list", "--help"]);
+  for (const flag of ["--limit", "--sort", "--conversation-dir", "--json", "--home"]) expect(stdout).toContain(flag);
+  for (const flag of ["--model", "--sandbox", "--resume", "--force"]) expect(stdout).not.toContain(flag);
+});
+
+test("a flag of other commands is refused with their names", async () => {
+  const cli = await Cli.open();
+  const refused = { code: 2, signal: null, stdout: "" };
+  const dryRun = "compact, clean, knowledge, import, scrub".split(", ");
+  expect(await cli.run(["check", "--fork", "id"])).toEqual({
+    ...refused,
+    stderr: "✗ Unknown option --fork for cody check\n  It is an option of: resume\n  See: cody check --help\n",
+  });
+  for (const args of [
+    ["list", "--model", "x"],
+    ["--model", "x", "list"],
+    ["list", "--model=x"],
+  ]) {
+    const stderr = expect.stringMatching(
+      /^✗ Unknown option --model for cody list\n {2}It is an option of: new, chat, /,
+    );
+    expect(await cli.run(args)).toEqual({ ...refused, stderr });
+  }
+  const bare = await cli.run(["--dry-run"]);
+  expect(bare).toEqual({ ...refused, stderr: expect.stringContaining("Unknown option --dry-run without a command\n") });
+  for (const name of dryRun) expect(bare.stderr).toContain(name);
+});
+
+test.each([
+  ["--modle", "--model"],
+  ["--MODEL", "--model"],
+  ["--baseUrl", "--base-url"],
+  ["--approval", "--approval-policy"],
+  ["--sandbxo=read-only", "--sandbox"],
+  ["--no-stdn", "--no-stdin"],
+])("a misspelled flag is refused with the nearest one: %s", async (typed, meant) => {
+  const cli = await Cli.open();
+  expect(await cli.run(["chat", typed, "hello"])).toMatchObject({
+    code: 2,
+    stderr: `✗ Unknown option ${typed.split("=")[0]}\n  Did you mean ${meant}?\n  See: cody chat --help\n`,
+  });
+});
+
+test("help is shown even if a number is wrong", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["list", "--limit", "many", "--help"])).toMatchObject({ code: 0, stderr: "" });
+  expect(await cli.run(["list", "--limit", "many"])).toMatchObject({
+    code: 2,
+    stderr: "✗ --limit: expected a whole number from 1 to 999999999, not 'many'\n  See: cody --help\n",
+  });
 });
 
 test.each([

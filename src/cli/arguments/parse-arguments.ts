@@ -23,9 +23,11 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   for (const flag of given) checkFlag(flag, name, first);
   const flags = valuesOf(given);
   if (!flags.help && !flags.version) checkCount(name, args);
-  if (name === "version") return { name: "", args: [], flags: { ...flags, version: true }, help: () => "" };
+  if (name === "version") {
+    return { name: "", args: [], flags: { ...flags, version: true }, help: (columns) => helpText(name, columns) };
+  }
   if (name === "help") {
-    const [about = ""] = args;
+    const [about = flags.help ? "help" : ""] = args;
     if (!isCommandName(about)) throw unknownCommand(about);
     return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(about, columns) };
   }
