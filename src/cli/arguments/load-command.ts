@@ -52,11 +52,15 @@ const loaders: Loaders = {
 };
 
 /** Resolves with a function that runs the command with the flags it has declared, and no others. */
-export async function loadCommand<N extends RunnableName>(
-  name: N,
+export async function loadCommand(
+  name: RunnableName,
 ): Promise<(context: CommandContext<GivenFlags>) => Promise<number>> {
-  const command = await loaders[name]();
+  const command = await loaded(name);
   return (context) => command({ ...context, flags: declaredFlags(name, context.flags) });
+}
+
+function loaded<N extends RunnableName>(name: N): Promise<Command<N>> {
+  return loaders[name]();
 }
 
 function declaredFlags<N extends RunnableName>(name: N, given: GivenFlags): CommandFlags<N> {
