@@ -45,9 +45,7 @@ export class Workspace implements AsyncDisposable {
     const { home, codexHome } = context;
     const { codex = false } = context.flags;
     const persistence = { ...config.persistence, ...(codex ? codexPersistence(context) : {}) };
-    this.places = codex
-      ? conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: true })
-      : parts.places;
+    this.places = codex ? conversationPlaces({ home, codexHome, persistence, listsOnlyDirectory: true }) : parts.places;
     this.#context = context;
     this.#changes = parts.changes;
     const { env, cwd, providers = [], tools = [] } = context.terminal;
