@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { link, open, rename, rm } from "node:fs/promises";
+import { link, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isProcessDead } from "../base/fs/is-dead.js";
-import { systemCode } from "../base/system-error.js";
+import { NotRegularError, openRegular, readAt } from "../base/fs/open-regular.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";
 import { FailureError } from "../messages/failure-error.js";
@@ -114,15 +113,10 @@ async function linked(from: string, to: string): Promise<boolean> {
  */
 async function read(path: string): Promise<string | undefined> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if (!(await file.stat()).isFile()) throw notALock(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxHolderBytes), 0, maxHolderBytes, 0);
-    return buffer.toString("utf8", 0, bytesRead);
+    await using regular = await openRegular(path, { links: "refuse" });
+    return (await readAt(regular.file, 0, maxHolderBytes)).toString();
   } catch (error) {
-    if (error instanceof FailureError) throw error;
-    const code = systemCode(error);
-    // ELOOP: a symbolic link. ENXIO: a socket.
-    if (code === "ELOOP" || code === "ENXIO") throw notALock(path);
+    if (error instanceof NotRegularError) throw notALock(path);
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
-import { constants, stat as statWithCallback } from "node:fs";
-import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { NotRegularError, openRegular, readAt, realPathOf } from "../base/fs/open-regular.js";
 import { systemCode, systemReason } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
 import { toldText } from "./told-text.js";
@@ -48,7 +48,7 @@ export async function findInstructions(places: readonly InstructionPlace[]): Pro
 /** Uses the callback API: most of these files do not exist, and a rejected promise takes twice as long. */
 function look(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
   return new Promise((resolve) => {
-    statWithCallback(path, { bigint: true }, (error, stats) => {
+    stat(path, { bigint: true }, (error, stats) => {
       if (error !== null) return resolve(undefined);
       const { dev, ino, size, mtimeNs, ctimeNs, mode } = stats;
       const stamp = [path, dev, ino, size, mtimeNs, ctimeNs, mode].join(":");
@@ -101,48 +101,25 @@ function nearestFirst(found: readonly FoundInstructions[]): FoundInstructions[] 
 class UnfitFile extends Error {}
 
 function unreadableReason(error: unknown): string {
-  const code = systemCode(error);
-  if (code === undefined) throw error;
+  if (error instanceof NotRegularError) return "it is not a regular file";
+  if (systemCode(error) === undefined) throw error;
   return systemReason(error);
 }
 
 /** Reads one byte more than the limit, so that the caller can tell whether the file was longer. */
 async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
-  // Opening a device may have side effects, and a pipe cannot hold instructions.
-  if (!(await stat(path)).isFile()) throw new UnfitFile("it is not a regular file");
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new UnfitFile("it is not a regular file");
-    if (root !== undefined && !(await realPathOf(file, path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
-      throw new UnfitFile("it is a link to a path outside the project");
-    }
-    const bytes = await readBytes(file, maxInstructionBytes + 1);
-    if (bytes.includes(0)) throw new UnfitFile("it is not a text file");
-    return bytes;
-  } finally {
-    await file.close();
+  await using regular = await openRegular(path, { links: "follow" });
+  const { file } = regular;
+  if (root !== undefined && !(await realPathOf(file, path)).startsWith(root.endsWith(sep) ? root : root + sep)) {
+    throw new UnfitFile("it is a link to a path outside the project");
   }
+  const bytes = await readAt(file, 0, maxInstructionBytes + 1);
+  if (bytes.includes(0)) throw new UnfitFile("it is not a text file");
+  return bytes;
 }
 
 /** Decodes at most `room` bytes; a character cut in two is left out. */
 function textOf(bytes: Buffer, room: number): string {
   const isCut = bytes.length > room;
   return toldText(new TextDecoder().decode(bytes.subarray(0, room), { stream: isCut })).trim();
-}
-
-/** Resolves the opened file where the system supports it, because the path may lead elsewhere by now. */
-async function realPathOf(file: FileHandle, path: string): Promise<string> {
-  return await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
-}
-
-async function readBytes(file: FileHandle, count: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(count);
-  let length = 0;
-  while (length < count) {
-    const { bytesRead } = await file.read(buffer, length, count - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return buffer.subarray(0, length);
 }

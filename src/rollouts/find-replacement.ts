@@ -1,4 +1,4 @@
-import { openRegularFile } from "./file/raw-lines.js";
+import { openRollout } from "./file/raw-lines.js";
 
 /** Substrings of lines that contain the complete history; inside a text the quotes would be escaped. */
 const marks = ['"replacement_history":[', '"type":"history_replaced"'];
@@ -18,7 +18,7 @@ export async function findReplacement(
   conversationId: string,
   bytes: number,
 ): Promise<number | undefined> {
-  const file = await openRegularFile(path, conversationId);
+  const file = await openRollout(path, conversationId);
   try {
     const buffer = Buffer.allocUnsafe(pieceBytes + sharedBytes);
     for (let to = bytes; to > Math.max(0, bytes - searchedBytes); to -= pieceBytes) {

@@ -4,7 +4,7 @@ import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { stampOf } from "./files/file-stamps.js";
-import { openRegular } from "./files/open-regular.js";
+import { openForModel } from "./files/open-regular.js";
 import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./files/text-excerpt.js";
 import type { ToolContext } from "./tool.js";
 
@@ -33,7 +33,7 @@ export const readFile = defineTool({
 });
 
 async function readLines(path: string, range: ExcerptRange, context: ToolContext): Promise<string> {
-  const { file, realPath, stats } = await openRegular(path, context);
+  const { file, realPath, stats } = await openForModel(path, context);
   try {
     await context.noteRead?.(realPath);
     const text = await readExcerpt(file, Number(stats.size), range, context.signal);

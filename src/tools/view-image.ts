@@ -6,8 +6,8 @@ import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { FileProblem } from "./files/file-problem.js";
 import { fitImage, maxImageBytes } from "./files/fit-image.js";
-import { openRegular } from "./files/open-regular.js";
-import { readAt } from "./files/read-at.js";
+import { openForModel } from "./files/open-regular.js";
+import { readAt } from "../base/fs/open-regular.js";
 import type { ToolContext } from "./tool.js";
 
 export const viewImage = defineTool({
@@ -39,7 +39,7 @@ async function view(path: string, context: ToolContext): Promise<ToolOutput> {
 }
 
 async function readImage(path: string, context: ToolContext): Promise<Buffer> {
-  const { file, realPath, stats } = await openRegular(path, context);
+  const { file, realPath, stats } = await openForModel(path, context);
   try {
     await context.noteRead?.(realPath);
     if (stats.size > maxImageBytes) throw new FileProblem(`it is larger than ${maxImageBytes} bytes`);

@@ -312,7 +312,7 @@ test.each([
   },
 );
 
-test("a configuration that is no file is told", async () => {
+test("a configuration that is not a file is told", async () => {
   const patient = await Patient.open();
   await mkdir(join(patient.cli.home, "config.json"), { recursive: true });
   await chmod(patient.cli.home, 0o700);

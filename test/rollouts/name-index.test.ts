@@ -79,7 +79,7 @@ test("what is no entry, or would not be taken as a name, is passed over", async 
   expect(await namesIn(path)).toEqual([["b", "without a time"]]);
 });
 
-test("without an index nothing has a name, and what is no file is not read", async () => {
+test("without an index nothing has a name, and what is not a file is not read", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "real"), '{"id":"a","thread_name":"linked"}\n');
   await symlink(join(folder, "real"), join(folder, "link"));

@@ -1,5 +1,6 @@
-import { realpath, readFile, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { resolve, extname } from "node:path";
+import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-regular.js";
 import { systemReason } from "../../base/system-error.js";
 import { isInside, realRootOf } from "../../config/project/project.js";
 import { InvalidInputError } from "../../base/errors.js";
@@ -61,15 +62,14 @@ async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<b
 async function readLocalImage(path: string, cwd: string): Promise<InlineInput> {
   const mediaType = mediaTypes[extname(path).toLowerCase()];
   if (mediaType === undefined) throw new InvalidInputError(`image ${path}: expected a png, jpeg, gif or webp file`);
-  const file = resolve(cwd, path);
   try {
-    const stats = await stat(file);
-    if (!stats.isFile()) throw new InvalidInputError(`image ${path}: not a file`);
-    if (stats.size > maxImageBytes) throw new InvalidInputError(`image ${path}: larger than ${maxImageBytes} bytes`);
-    const bytes = await readFile(file);
+    const bytes = await readRegular(resolve(cwd, path), { links: "follow", maxBytes: maxImageBytes });
     return { type: "image", image_url: `data:${mediaType};base64,${bytes.toString("base64")}` };
   } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
+    if (error instanceof NotRegularError) throw new InvalidInputError(`image ${path}: not a file`);
+    if (error instanceof TooLargeError) {
+      throw new InvalidInputError(`image ${path}: larger than ${maxImageBytes} bytes`);
+    }
     throw new InvalidInputError(`image ${path}: cannot read the file: ${systemReason(error)}`);
   }
 }

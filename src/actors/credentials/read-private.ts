@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { NotRegularError, openRegular, readAt, readRegular } from "../../base/fs/open-regular.js";
+import { systemCode } from "../../base/system-error.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 /** Far above the few thousand bytes of a token file. */
@@ -8,8 +8,7 @@ const maxBytes = 1024 * 1024;
 /** Reads another program's file; undefined when there is none that can be read. */
 export async function readBorrowed(path: string): Promise<string | undefined> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return await textOf(file);
+    return (await readRegular(path, { links: "follow", maxBytes })).toString();
   } catch {
     return undefined;
   }
@@ -21,26 +20,20 @@ export async function readBorrowed(path: string): Promise<string | undefined> {
  */
 export async function readPrivate(path: string): Promise<string | undefined> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const { uid, mode } = await file.stat();
+    await using regular = await openRegular(path, { links: "refuse" });
+    const { uid, mode, size } = regular.stats;
     const self = process.getuid?.();
     if (self !== undefined && uid !== self) throw refused(path, "it belongs to another user");
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) await file.chmod(0o600);
-    const text = await textOf(file);
-    if (text === undefined) throw refused(path, "it is not a regular file");
-    return text;
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) await regular.file.chmod(0o600);
+    if (size > maxBytes) throw refused(path, "it is not a regular file");
+    return (await readAt(regular.file, 0, size)).toString();
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
+    if (error instanceof NotRegularError && code === undefined) throw refused(path, "it is not a regular file");
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw refused(path, code === "ELOOP" ? "it is a symbolic link" : (code ?? "unknown"));
   }
-}
-
-async function textOf(file: FileHandle): Promise<string | undefined> {
-  const stats = await file.stat();
-  if (!stats.isFile() || stats.size > maxBytes) return undefined;
-  return await file.readFile("utf8");
 }
 
 function refused(path: string, why: string): FailureError {

@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular.js";
 import { systemCode, systemReason } from "../../base/system-error.js";
 import { visible } from "../../base/text/visible.js";
 import { knowledgeLines } from "./knowledge-lines.js";
@@ -43,14 +43,12 @@ export async function readKnowledgeFile(directory: string, root?: string): Promi
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return nothing;
-    if (!(error instanceof UnfitFile) && code === undefined) throw error;
+    if (!(error instanceof NotRegularError) && code === undefined) throw error;
     const system = code === "ELOOP" ? "it is a symbolic link" : systemReason(error);
-    const reason = error instanceof UnfitFile ? error.message : system;
+    const reason = code === undefined ? "it is not a regular file" : system;
     return { entries: [], problems: [`${visible(path)} is ignored: ${reason}`] };
   }
 }
-
-class UnfitFile extends Error {}
 
 interface FileEnd {
   readonly text: string;
@@ -59,27 +57,11 @@ interface FileEnd {
 
 /** Reads the file; if it is too long, only the complete lines at its end, which are the newest. */
 async function readEnd(path: string): Promise<FileEnd> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new UnfitFile("it is not a regular file");
-    const from = Math.max(0, stats.size - maxKnowledgeBytes);
-    const text = await readFrom(file, from, stats.size);
-    return from === 0 ? { text, isWhole: true } : { text: text.slice(text.indexOf("\n") + 1), isWhole: false };
-  } finally {
-    await file.close();
-  }
-}
-
-async function readFrom(file: FileHandle, from: number, to: number): Promise<string> {
-  const buffer = Buffer.alloc(to - from);
-  let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, from + length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return buffer.toString("utf8", 0, length);
+  await using regular = await openRegular(path, { links: "refuse" });
+  const { size } = regular.stats;
+  const from = Math.max(0, size - maxKnowledgeBytes);
+  const text = (await readAt(regular.file, from, size - from)).toString();
+  return from === 0 ? { text, isWhole: true } : { text: text.slice(text.indexOf("\n") + 1), isWhole: false };
 }
 
 function understood(path: string, { text, isWhole }: FileEnd): ReadKnowledge {

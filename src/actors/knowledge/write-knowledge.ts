@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
 import { open, readFile } from "node:fs/promises";
+import { appendFlags } from "../../base/fs/open-regular.js";
 import { withFileLock } from "../../config/file-lock.js";
 import type { KnowledgeEntry } from "../../messages/knowledge.js";
 import { FileProblem, refuseSpecialFile } from "../../tools/files/file-problem.js";
@@ -18,11 +18,8 @@ export async function appendEntries(folder: OpenFolder, entries: readonly Knowle
   await withFileLock(folder.at(lockName), () => append(folder, entries.map(knowledgeLine).join("")));
 }
 
-const toAppend =
-  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 async function append(folder: OpenFolder, lines: string): Promise<void> {
-  const file = await open(folder.at(knowledgeName), toAppend, 0o600);
+  const file = await open(folder.at(knowledgeName), appendFlags, 0o600);
   try {
     const stats = await file.stat();
     refuseSpecialFile(stats);

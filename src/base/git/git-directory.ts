@@ -1,5 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readRegular } from "../fs/open-regular.js";
 
 const maxFileBytes = 4 * 1024 * 1024;
 
@@ -33,8 +34,7 @@ export function commonDirectoryNamed(gitDirectory: string, text: string): string
 /** Reads a file; undefined if it does not exist or is far larger than git makes it. */
 export async function readSmall(path: string): Promise<string | undefined> {
   try {
-    const info = await stat(path);
-    return info.isFile() && info.size <= maxFileBytes ? await readFile(path, "utf8") : undefined;
+    return (await readRegular(path, { links: "follow", maxBytes: maxFileBytes })).toString();
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { readlinkSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LeftOutFile } from "../../messages/change-record.js";
-import { readRegularFile } from "../../tools/search/regular-file.js";
+import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { FileMode } from "../changed-file.js";
 import { type ContentStore, replaceWhole } from "./content-store.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
@@ -85,7 +85,7 @@ function contentOf(store: ContentStore, { root, limits, secrets }: Walk, file: F
 /** Reads a file's content or a link's target; never follows a link and never waits for a pipe. */
 export function bytesAt(path: string, mode: FileMode): Buffer {
   if (mode === "120000") return readlinkSync(path, "buffer");
-  return readRegularFile(path);
+  return readRegularSync(path, { links: "refuse" });
 }
 
 /** Whether the file's name marks it as a file for secrets; such files are neither read nor stored. */

@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type * as z from "zod";
 import type { Config } from "../../messages/config.js";
 import { InvalidInputError } from "../../base/errors.js";
+import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-regular.js";
 import { issueWords } from "../../base/issue-words.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import { systemReason } from "../../base/system-error.js";
@@ -34,15 +35,17 @@ export async function readConfigFile(home: string): Promise<ConfigFile | undefin
 async function readOne(home: string, name: ConfigName): Promise<ConfigFile | undefined> {
   const path = join(home, name);
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) throw new InvalidInputError(`${name}: expected a file, but it is a folder: ${path}`);
-    // Reading a pipe could block forever.
-    if (!found.isFile()) throw new InvalidInputError(`${name}: it is not a regular file: ${path}`);
-    if (found.size > maxConfigBytes)
-      throw new InvalidInputError(`${name}: the file is too large for a configuration: ${path}`);
-    return { name, path, text: await readFile(path, "utf8") };
+    const bytes = await readRegular(path, { links: "follow", maxBytes: maxConfigBytes });
+    return { name, path, text: bytes.toString() };
   } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
+    if (error instanceof NotRegularError) {
+      const problem =
+        error.stats?.isDirectory() === true ? "expected a file, but it is a folder" : "it is not a regular file";
+      throw new InvalidInputError(`${name}: ${problem}: ${path}`);
+    }
+    if (error instanceof TooLargeError) {
+      throw new InvalidInputError(`${name}: the file is too large for a configuration: ${path}`);
+    }
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (code === "EACCES" || code === "EPERM") {

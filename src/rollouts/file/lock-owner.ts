@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { connect } from "node:net";
+import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular.js";
 import { isRecord } from "../../base/is-record.js";
+import { systemCode } from "../../base/system-error.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { processState } from "./process-liveness.js";
 import { isSocketPath } from "./runtime-directory.js";
@@ -80,20 +80,13 @@ function connectCode(path: string): Promise<string | undefined> {
 }
 
 async function readSmallFile(path: string): Promise<string | undefined> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    if (error.code === "ELOOP" || error.code === "ENXIO") return "garbled" as const;
-    throw error;
-  });
-  if (file === undefined) return undefined;
-  if (file === "garbled") return "";
   try {
-    if (!(await file.stat()).isFile()) return "";
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxLockBytes), 0, maxLockBytes, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await file.close();
+    await using regular = await openRegular(path, { links: "refuse" });
+    return (await readAt(regular.file, 0, maxLockBytes)).toString();
+  } catch (error) {
+    if (error instanceof NotRegularError) return "";
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
+import { NotRegularError, openRegular } from "../../base/fs/open-regular.js";
 import { maxLineBytes } from "./line-object.js";
 
 const chunkBytes = 256 * 1024;
@@ -35,7 +35,7 @@ export async function* rawBatches(
   conversationId: string,
   { range = allLines, upTo = Number.POSITIVE_INFINITY }: RawBatchOptions = {},
 ): AsyncGenerator<RawLine[]> {
-  const file = await openRegularFile(path, conversationId);
+  const file = await openRollout(path, conversationId);
   try {
     // Starts one byte earlier, because a line that begins before the range belongs to the previous range.
     const from = Math.max(0, range.from - 1);
@@ -76,32 +76,18 @@ export async function* rawBatches(
 
 const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
 
-/** Opens a file without following links and without waiting for the other end of a pipe. */
-export async function openRegularFile(path: string, conversationId: string): Promise<FileHandle> {
-  const file = await openNoFollow(path, conversationId);
-  const stats = await file.stat().catch(async (error: unknown) => {
-    await file.close();
-    throw error;
-  });
-  if (stats.isFile()) return file;
-  await file.close();
-  throw notRegular(conversationId);
-}
-
-async function openNoFollow(path: string, conversationId: string): Promise<FileHandle> {
+/** Opens a rollout without following links and without waiting for the other end of a pipe. */
+export async function openRollout(path: string, conversationId: string): Promise<FileHandle> {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return (await openRegular(path, { links: "refuse" })).file;
   } catch (error) {
+    if (error instanceof NotRegularError) {
+      throw new InvalidInputError(`Conversation ${conversationId}: its rollout is not a regular file`);
+    }
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") throw new ConversationNotFoundError(conversationId);
-    // A link in place of the file, or a socket.
-    if (code === "ELOOP" || code === "ENXIO") throw notRegular(conversationId);
     throw error;
   }
-}
-
-function notRegular(conversationId: string): InvalidInputError {
-  return new InvalidInputError(`Conversation ${conversationId}: its rollout is not a regular file`);
 }
 
 function joined(pieces: readonly Buffer[]): Buffer {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readLineBytes, withoutMark, maxLineBytes } from "../file/line-object.js";
-import { openFlags } from "../file/open-flags.js";
+import { readFlags } from "../../base/fs/open-regular.js";
 import type { ConversationFacts } from "./conversation-facts.js";
 import { ConversationFold } from "./conversation-fold.js";
 import type { SaidMessage } from "./said-message.js";
@@ -73,7 +73,7 @@ class OpenRollout {
   readonly size: number;
 
   constructor(path: string) {
-    this.#fd = openSync(path, openFlags);
+    this.#fd = openSync(path, readFlags);
     const stats = fstatSync(this.#fd);
     this.inode = stats.ino;
     this.size = stats.isFile() ? stats.size : 0;

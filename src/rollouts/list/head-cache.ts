@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  closeSync,
-  fstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { sep } from "node:path";
+import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { Head } from "./head.js";
 import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
-import { openFlags } from "../file/open-flags.js";
 
 /** A file's current state; the name is relative to the directory. */
 export interface SeenFile {
@@ -102,22 +92,9 @@ function nameIn(line: string): string | undefined {
 
 function cacheLines(path: string): string[] {
   try {
-    const lines = readSmallFile(path).split("\n");
+    const lines = readRegularSync(path, { links: "refuse", maxBytes: maxCacheBytes }).toString().split("\n");
     return isCacheHeader(lines[0]) ? lines.filter((line) => line !== "") : [];
   } catch {
     return [];
-  }
-}
-
-/** Returns an empty text when the file is too large or not a regular file. */
-function readSmallFile(path: string): string {
-  const fd = openSync(path, openFlags);
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size > maxCacheBytes) return "";
-    const bytes = Buffer.allocUnsafe(stats.size);
-    return bytes.toString("utf8", 0, readSync(fd, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(fd);
   }
 }

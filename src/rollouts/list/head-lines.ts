@@ -23,6 +23,11 @@ export interface CacheHeader {
   readonly open: readonly (readonly [name: string, inode: number, size: number, mtimeMs: number])[];
 }
 
+/** Time of the last modification in whole milliseconds since 1970. */
+export function updatedAt({ mtimeMs }: Pick<Stats, "mtimeMs">): number {
+  return Math.floor(mtimeMs);
+}
+
 const version = 3;
 
 export function headerLine({ count, folders, open }: CacheHeader): string {

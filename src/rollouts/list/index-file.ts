@@ -1,22 +1,16 @@
 import * as fs from "node:fs";
 import { shownId } from "../../messages/conversation-id.js";
 import { isRecord } from "../../base/is-record.js";
-import { openFlags } from "../file/open-flags.js";
+import { appendFlags, readFlags } from "../../base/fs/open-regular.js";
 
 /** Enough for some hundred thousand lines; only the newest part of a longer file is read. */
 const maxIndexBytes = 16 * 1024 * 1024;
-const appendFlags =
-  fs.constants.O_RDWR |
-  fs.constants.O_APPEND |
-  fs.constants.O_CREAT |
-  fs.constants.O_NOFOLLOW |
-  fs.constants.O_NONBLOCK;
 const newline = 0x0a;
 
 /** Reads the lines of an index beside the conversations; empty when it is missing or unreadable. */
 export async function readIndex(path: string): Promise<string[]> {
   try {
-    const file = await fs.promises.open(path, openFlags);
+    const file = await fs.promises.open(path, readFlags);
     try {
       const { from, buffer } = newestPart(await file.stat());
       const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
@@ -32,7 +26,7 @@ export async function readIndex(path: string): Promise<string[]> {
 /** Synchronous variant for short commands. */
 export function readIndexSync(path: string): string[] {
   try {
-    const fd = fs.openSync(path, openFlags);
+    const fd = fs.openSync(path, readFlags);
     try {
       const { from, buffer } = newestPart(fs.fstatSync(fd));
       return buffer.toString("utf8", 0, fs.readSync(fd, buffer, 0, buffer.length, from)).split("\n");

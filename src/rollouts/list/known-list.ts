@@ -1,9 +1,9 @@
 import { closeSync, lstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, sep } from "node:path";
-import { type CacheHeader, knownFile, type KnownFile, parsedHeader } from "./head-lines.js";
+import { type CacheHeader, knownFile, type KnownFile, parsedHeader, updatedAt } from "./head-lines.js";
 import { idOfName } from "../layout.js";
 import type { ConversationSummary } from "./list.js";
-import { openFlags, updatedAt } from "../file/open-flags.js";
+import { readFlags } from "../../base/fs/open-regular.js";
 
 /** The conversation after which a page begins. */
 export interface ListPosition {
@@ -36,7 +36,7 @@ export function knownPage(
 ): ConversationPage | undefined {
   let fd: number | undefined;
   try {
-    fd = openSync(cache, openFlags);
+    fd = openSync(cache, readFlags);
     const lines = linesOf(fd);
     const header = parsedHeader(lines.next().value ?? "");
     if (header === undefined || !isCurrent(directory, header)) return undefined;

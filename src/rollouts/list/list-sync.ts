@@ -3,11 +3,11 @@ import { sep } from "node:path";
 import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
-import type { CacheHeader } from "./head-lines.js";
+import { type CacheHeader, updatedAt } from "./head-lines.js";
 import { comesAfter, type ConversationPage, knownPage, type ListPosition } from "./known-list.js";
 import { rolloutsInSync } from "./layout-files.js";
 import { type ConversationSummary, type ListOptions, newestFirst } from "./list.js";
-import { openFlags, updatedAt } from "../file/open-flags.js";
+import { readFlags } from "../../base/fs/open-regular.js";
 
 export interface SyncListOptions extends ListOptions {
   /** Only conversations after this one. */
@@ -93,7 +93,7 @@ function headerOf(
 /** For a file that has only grown since its head was read, reads only the end. */
 function readHead(path: string, size: number, buffer: Buffer, known: Head | undefined): Head {
   try {
-    const fd = openSync(path, openFlags);
+    const fd = openSync(path, readFlags);
     try {
       const current = known === undefined ? undefined : modelAtEnd(fd, size);
       // Codex does not record the provider of a turn, so the one from the start of the file applies.

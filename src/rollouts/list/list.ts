@@ -3,7 +3,8 @@ import * as fs from "node:fs";
 import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
 import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
-import { openFlags, updatedAt } from "../file/open-flags.js";
+import { readFlags } from "../../base/fs/open-regular.js";
+import { updatedAt } from "./head-lines.js";
 
 /** A saved conversation, described by the start and end of its file and by its inode. */
 export interface ConversationSummary extends Head {
@@ -64,7 +65,7 @@ export async function readHead(path: string, size: number): Promise<Head> {
 
 function openNoFollow(path: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    fs.open(path, openFlags, (error, fd) => (error === null ? resolve(fd) : reject(error)));
+    fs.open(path, readFlags, (error, fd) => (error === null ? resolve(fd) : reject(error)));
   });
 }
 

@@ -9,7 +9,7 @@ import { checkLine } from "../file/check-line.js";
 import { encodeLine } from "../file/encode.js";
 import { partsBefore, type RolloutPart } from "../file/history-base.js";
 import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
-import { openRegularFile, rawLines } from "../file/raw-lines.js";
+import { openRollout, rawLines } from "../file/raw-lines.js";
 import { firstLine } from "../first-line.js";
 import { parsedTime } from "../formats/lines/detect.js";
 import type { FormLines } from "../formats/lines/form-lines.js";
@@ -62,7 +62,7 @@ export function needsRepair({ damaged, unterminated, firstLine: made }: RolloutS
 
 /** Scans every line of a rollout, however damaged, without changing it. Memory use does not grow with the file. */
 export async function scanRollout(place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
-  const file = await openRegularFile(place.path, place.conversationId);
+  const file = await openRollout(place.path, place.conversationId);
   try {
     return await scanFile(file, place, signal);
   } finally {

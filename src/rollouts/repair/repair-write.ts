@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../file/file-system.js";
 import { withoutMark } from "../file/line-object.js";
-import { openRegularFile } from "../file/raw-lines.js";
+import { openRollout } from "../file/raw-lines.js";
 import { isUnchanged, writeReplacement } from "../file/replacement.js";
 import { besideRollout } from "../layout.js";
 import type { RepairFiles } from "./repair-files.js";
@@ -40,7 +40,7 @@ const takenBytes = 1024 * 1024;
  */
 export async function repairRollout(files: RepairFiles, request: RepairRequest): Promise<RepairResult> {
   const { path, conversationId } = request;
-  const file = await openRegularFile(path, conversationId);
+  const file = await openRollout(path, conversationId);
   const temporary = besideRollout(path, "repair.tmp");
   try {
     const before = await file.stat();

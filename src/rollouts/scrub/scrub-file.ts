@@ -5,7 +5,7 @@ import { isRecord } from "../../base/is-record.js";
 import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
 import { syncDirectory } from "../file/file-system.js";
 import { readLineBytes, withoutMark } from "../file/line-object.js";
-import { openRegularFile } from "../file/raw-lines.js";
+import { openRollout } from "../file/raw-lines.js";
 import { isUnchanged, writeReplacement } from "../file/replacement.js";
 import { redactLine } from "../redact-line.js";
 import type { RepairFiles } from "../repair/repair-files.js";
@@ -48,7 +48,7 @@ const maxListed = 1_000;
 
 /** Reports the secrets that scrubbing would remove from a file of lines. */
 export async function lookForSecrets(path: string, request: ScrubRequest): Promise<FileScrub> {
-  const file = await openRegularFile(path, request.conversationId);
+  const file = await openRollout(path, request.conversationId);
   try {
     return await scrubbed(file, path, request, async () => undefined);
   } finally {
@@ -70,7 +70,7 @@ export async function scrubFile(
   if (found.hitLines === 0) return found;
   if (found.isNumbered)
     throw refused(request, path, "has lines that other Codex files refer to by position, so it cannot be rewritten");
-  const file = await openRegularFile(path, request.conversationId);
+  const file = await openRollout(path, request.conversationId);
   try {
     const before = await file.stat();
     if (before.uid !== request.uid) throw refused(request, path, "belongs to another user");

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { FileProblem } from "./file-problem.js";
-import { readAt } from "./read-at.js";
+import { readAt } from "../../base/fs/open-regular.js";
 
 const newline = 0x0a;
 const chunkBytes = 256 * 1024;

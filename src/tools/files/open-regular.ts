@@ -1,5 +1,6 @@
-import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { NotRegularError, openRegular, realPathOf } from "../../base/fs/open-regular.js";
 import { FileProblem, refuseSpecialFile } from "./file-problem.js";
 import { refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
@@ -14,14 +15,14 @@ export interface OpenedFile {
   readonly stats: BigIntStats;
 }
 
-/** Opens a regular file for reading; rejects for everything else, and never blocks. */
-export async function openRegular(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
-  // Checked before opening, because opening some devices has side effects.
-  refuseSpecialFile(await stat(path));
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+/** Opens a regular file that the model may read; rejects for everything else, and never blocks. */
+export async function openForModel(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
+  const { file } = await openRegular(path, { links: "follow" }).catch((error: unknown) => {
+    if (error instanceof NotRegularError && error.stats !== undefined) refuseSpecialFile(error.stats);
+    throw error;
+  });
   try {
     const stats = await file.stat({ bigint: true });
-    refuseSpecialFile(stats);
     const realPath = await realPathOf(file, path);
     refuseSystemFile(realPath);
     await refusePrivate(realPath, scope);
@@ -36,9 +37,4 @@ export function refuseSystemFile(realPath: string): void {
   if (systemFolders.some((folder) => realPath === folder || realPath.startsWith(`${folder}/`))) {
     throw new FileProblem("system files cannot be read");
   }
-}
-
-/** Resolves the opened file where the system supports it, because the path may lead elsewhere by now. */
-async function realPathOf(file: FileHandle, path: string): Promise<string> {
-  return await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
 }

@@ -4,7 +4,7 @@ import { counted } from "../../base/text/counted.js";
 import { unfinishedBytes } from "../../base/text/utf8-borders.js";
 import { FileProblem } from "./file-problem.js";
 import { findLine } from "./find-line.js";
-import { readAt } from "./read-at.js";
+import { readAt } from "../../base/fs/open-regular.js";
 
 const newline = 0x0a;
 

@@ -3,8 +3,8 @@ import type { BigIntStats } from "node:fs";
 import type { FileChange, FileChanges } from "../../messages/file-change.js";
 import { failureWords } from "../failure-words.js";
 import { FileProblem, leadsElsewhere } from "../files/file-problem.js";
-import { openRegular } from "../files/open-regular.js";
-import { readAt } from "../files/read-at.js";
+import { openForModel } from "../files/open-regular.js";
+import { readAt } from "../../base/fs/open-regular.js";
 import { existing } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
 import { type WriteTarget, writeTarget } from "../policy/write-target.js";
@@ -19,11 +19,11 @@ const maxFiles = 500;
 /** The state of one path before and after a patch. */
 export interface PlannedFile {
   readonly target: WriteTarget;
-  /** Undefined if there is no file before. */
+  /** Undefined if there is not a file before. */
   readonly old: BigIntStats | undefined;
   /** The file whose permissions it gets. */
   readonly like: BigIntStats | undefined;
-  /** Undefined if there is no file afterwards. */
+  /** Undefined if there is not a file afterwards. */
   readonly content: string | undefined;
 }
 
@@ -112,7 +112,7 @@ async function readOld(
   maxSize: number,
   scope: ToolScope,
 ): Promise<Pick<OldFile, "stats" | "text">> {
-  const { file, realPath: opened, stats } = await openRegular(realPath, scope);
+  const { file, realPath: opened, stats } = await openForModel(realPath, scope);
   try {
     if (opened !== realPath) throw new FileProblem(leadsElsewhere);
     if (stats.size > maxSize) throw new FileProblem(`the files of a patch can have at most ${maxBytes} bytes in total`);

@@ -1,4 +1,4 @@
-import { readRegularFile } from "./regular-file.js";
+import { readRegularSync } from "../../base/fs/open-regular.js";
 
 const maxBytes = 1_000_000;
 
@@ -7,12 +7,12 @@ const maxBytes = 1_000_000;
  * contain any of them.
  */
 export function rulesIn(file: string): string {
-  return textOr(() => readRegularFile(file, { maxBytes }));
+  return textOr(() => readRegularSync(file, { links: "refuse", maxBytes }));
 }
 
 /** The same for a file of git itself or of its user, which may be a link, as in git. */
 export function gitTextIn(file: string): string {
-  return textOr(() => readRegularFile(file, { maxBytes, links: "follow" }));
+  return textOr(() => readRegularSync(file, { links: "follow", maxBytes }));
 }
 
 function textOr(read: () => Buffer): string {

@@ -92,7 +92,7 @@ test("a file that is full takes no more, and of one that is too long the end is 
   await expect(appendKnowledge(directory, entry("more"))).rejects.toThrow("cody knowledge prune");
 });
 
-test("what is no file of its own is neither read nor written", async () => {
+test("what is not a file of its own is neither read nor written", async () => {
   const outside = join(await temporaryFolder(), "outside");
   await writeFile(outside, `${JSON.stringify(entry("theirs"))}\n`);
   const makers: Record<string, (path: string) => Promise<unknown>> = {

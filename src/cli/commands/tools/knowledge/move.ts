@@ -1,7 +1,6 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { knowledgeLines } from "../../../../actors/knowledge/knowledge-lines.js";
+import { NotRegularError, readRegular, TooLargeError } from "../../../../base/fs/open-regular.js";
 import { systemCode } from "../../../../base/system-error.js";
 import { counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
@@ -69,20 +68,14 @@ async function inputOf({ terminal }: ContextOf<"knowledge">): Promise<string> {
 
 async function textOf(path: string): Promise<string> {
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await file.stat();
-      if (!stats.isFile()) throw new CommandError(`${path} is not a regular file`, exitCodes.failed);
-      if (stats.size > maxImportBytes) {
-        throw new CommandError(`${path} is larger than ${maxImportBytes} bytes`, exitCodes.failed);
-      }
-      return await file.readFile("utf8");
-    } finally {
-      await file.close();
-    }
+    return (await readRegular(path, { links: "follow", maxBytes: maxImportBytes })).toString();
   } catch (error) {
+    if (error instanceof NotRegularError) throw new CommandError(error.message, exitCodes.failed);
+    if (error instanceof TooLargeError) {
+      throw new CommandError(`${path} is larger than ${maxImportBytes} bytes`, exitCodes.failed);
+    }
     const code = systemCode(error);
-    if (error instanceof CommandError || code === undefined) throw error;
+    if (code === undefined) throw error;
     throw new CommandError(`Cannot read ${path}: ${code}`, exitCodes.failed);
   }
 }
