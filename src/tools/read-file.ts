@@ -4,7 +4,7 @@ import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { stampOf } from "./files/file-stamps.js";
-import { openForModel } from "./files/open-regular.js";
+import { openForModel } from "./files/open-for-model.js";
 import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./files/text-excerpt.js";
 import type { ToolContext } from "./tool.js";
 

@@ -6,7 +6,7 @@ import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";
 import { FileProblem } from "./files/file-problem.js";
 import { fitImage, maxImageBytes } from "./files/fit-image.js";
-import { openForModel } from "./files/open-regular.js";
+import { openForModel } from "./files/open-for-model.js";
 import { readAt } from "../base/fs/open-regular.js";
 import type { ToolContext } from "./tool.js";
 

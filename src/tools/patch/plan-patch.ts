@@ -3,7 +3,7 @@ import type { BigIntStats } from "node:fs";
 import type { FileChange, FileChanges } from "../../messages/file-change.js";
 import { failureWords } from "../failure-words.js";
 import { FileProblem, leadsElsewhere } from "../files/file-problem.js";
-import { openForModel } from "../files/open-regular.js";
+import { openForModel } from "../files/open-for-model.js";
 import { readAt } from "../../base/fs/open-regular.js";
 import { existing } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";

@@ -1,7 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { refuseSpecialFile } from "../files/file-problem.js";
-import { refuseSystemFile } from "../files/open-regular.js";
+import { refuseSystemFile } from "../files/open-for-model.js";
 import { realPrivatePaths, refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
 
