@@ -8,7 +8,7 @@ import {
   InvalidInputError,
 } from "../base/errors.js";
 import { CommandError, exitCodes } from "./command-error.js";
-import { shortened } from "../base/text/shortened.js";
+import { shortened } from "../base/text/truncate.js";
 import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
 import { FailureError } from "../messages/failure-error.js";

@@ -1,5 +1,5 @@
 import { quotedCommand } from "../base/text/quoted-command.js";
-import { shortened } from "../base/text/shortened.js";
+import { shortened } from "../base/text/truncate.js";
 import { visible } from "../base/text/visible.js";
 import { jsonOrUndefined } from "../base/parse.js";
 

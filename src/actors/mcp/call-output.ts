@@ -1,5 +1,5 @@
 import { counted } from "../../base/text/counted.js";
-import { shortened } from "../../base/text/shortened.js";
+import { shortened } from "../../base/text/truncate.js";
 import { CallToolResult, McpContent } from "../../messages/mcp.js";
 import type { ToolOutput } from "../../messages/tool.js";
 import { fitImage, maxImageBytes } from "../../tools/files/fit-image.js";

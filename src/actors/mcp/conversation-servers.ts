@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shortened } from "../../base/text/shortened.js";
+import { shortened } from "../../base/text/truncate.js";
 import { within } from "../../base/time/waiting.js";
 import type { ReviewDecision } from "../../messages/approval.js";
 import type { EventMsg } from "../../messages/event.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../../base/is-record.js";
-import { shortened } from "../../base/text/shortened.js";
+import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 

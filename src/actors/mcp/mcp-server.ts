@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
-import { shortened } from "../../base/text/shortened.js";
+import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";

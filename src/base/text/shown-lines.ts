@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { counted } from "./counted.js";
 import { harmless } from "./harmless.js";
-import { shortened } from "./shortened.js";
+import { shortened } from "./truncate.js";
 
 /** The first lines are shown as they arrive. Of the rest, only the last ones are shown, once the output has ended. */
 const liveLines = 10;

@@ -1,4 +1,4 @@
-import { BoundedOutput } from "./bounded-output.js";
+import { BoundedOutput } from "../../base/text/bounded-output.js";
 import { unfinishedBytes } from "../../base/text/utf8-borders.js";
 
 type StreamName = "stdout" | "stderr";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { BoundedOutput } from "../exec/bounded-output.js";
+import { BoundedOutput } from "../../base/text/bounded-output.js";
 import { runCommand } from "../exec/run-command.js";
 import { FileProblem } from "../files/file-problem.js";
 import type { ToolContext } from "../tool.js";

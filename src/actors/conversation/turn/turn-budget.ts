@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import type { Failure } from "../../../messages/failure.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 
 /** A tool call that has ended. */
 export interface EndedCall {

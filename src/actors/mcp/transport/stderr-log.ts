@@ -1,4 +1,4 @@
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { BoundedLines } from "./bounded-lines.js";
 

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 
 /** Returns the problems of an answer, each with its path; empty if it matches the schema. */

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { systemReason } from "../../../base/system-error.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { jsonValue } from "../../../base/parse.js";
 import type { LoggedRequest } from "../../../mock-llm/request-log.js";

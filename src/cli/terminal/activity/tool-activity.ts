@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { quotedWord } from "../../../base/text/quoted-command.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
 import { callLine, commandLine, toolLine } from "../../../messages/call-line.js";

@@ -1,5 +1,5 @@
 import { quotedCommand, quotedWord } from "../../../base/text/quoted-command.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { isVisible, visible } from "../../../base/text/visible.js";
 import type { ApprovalRequest } from "../../../messages/approval.js";
 import { changeLines, changeWords } from "../change-lines.js";

@@ -1,7 +1,7 @@
 import type { CommandContext } from "../../context.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
 import type { ApprovalRequest } from "../../../messages/approval.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { Approver } from "./approver.js";

@@ -2,7 +2,7 @@ import { toolName } from "../../../actors/mcp/tool-names.js";
 import type { ConversationServers } from "../../../actors/mcp/conversation-servers.js";
 import { counted } from "../../format/age.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { givenArguments, type PromptArgument, promptUsage } from "./prompt-arguments.js";

@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { conversationExcerpt } from "../../../rollouts/list/conversation-excerpt.js";
 import { candidatesOf, cleaned, cleanedText, type CleanWish } from "../../commands/maintenance/clean-conversations.js";
 import { type CommandContext, printLine } from "../../context.js";

@@ -5,7 +5,7 @@ import {
   type ToolOutputContent,
   webSearchText,
 } from "../../../messages/response-item.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import { isRealUserMessage } from "../../../messages/user-message.js";
 import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";

@@ -1,7 +1,7 @@
 import { isPrintable } from "../../../messages/conversation-name.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine, SessionMeta } from "../../../messages/rollout-line.js";
-import { shortened } from "../../../base/text/shortened.js";
+import { shortened } from "../../../base/text/truncate.js";
 import type { TokenUsageInfo } from "../../../messages/token-usage.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { isRealUserMessage } from "../../../messages/user-message.js";

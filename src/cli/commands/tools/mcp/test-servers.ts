@@ -1,7 +1,7 @@
 import type { ServerState } from "../../../../actors/mcp/mcp-server.js";
 import { SharedServer } from "../../../../actors/mcp/shared-server.js";
 import { McpRedactor } from "../../../../config/secrets/mcp-redactor.js";
-import { shortened } from "../../../../base/text/shortened.js";
+import { shortened } from "../../../../base/text/truncate.js";
 import { visible } from "../../../../base/text/visible.js";
 import { counted } from "../../../format/age.js";
 import { CommandError, exitCodes } from "../../../command-error.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gitUser } from "../../src/base/git/git-user.js";
+import { gitUser } from "../../../src/base/git/git-user.js";
 
 const homedir = () => "/home/me";
 const none = () => {

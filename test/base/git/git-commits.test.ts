@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { hasCommit } from "../../src/base/git/git-commits.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { hasCommit } from "../../../src/base/git/git-commits.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const commit = `ab${"0123456789".repeat(4)}`.slice(0, 40);
 const other = "f".repeat(40);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortened } from "../../src/base/text/shortened.js";
+import { shortened } from "../../../src/base/text/truncate.js";
 
 test.each([
   ["", ""],

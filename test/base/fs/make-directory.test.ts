@@ -1,8 +1,8 @@
 import { chmod, mkdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeDirectory } from "../../src/base/fs/make-directory.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { makeDirectory } from "../../../src/base/fs/make-directory.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 test("what is missing is made for its owner alone, and what is there stays as it is", async () => {
   const folder = await temporaryFolder();

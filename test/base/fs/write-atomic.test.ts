@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeAtomic, writeNew } from "../../src/base/fs/write-atomic.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { writeAtomic, writeNew } from "../../../src/base/fs/write-atomic.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 test("a file is replaced whole, and only its owner can read it", async () => {
   const path = join(await temporaryFolder(), "new/file");

@@ -1,5 +1,5 @@
-import { leftoverBytes, unfinishedBytes } from "../../base/text/utf8-borders.js";
-import { counted } from "../../base/text/counted.js";
+import { leftoverBytes, unfinishedBytes } from "./utf8-borders.js";
+import { counted } from "./counted.js";
 
 export interface OutputBounds {
   readonly headBytes: number;

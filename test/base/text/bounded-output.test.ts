@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { BoundedOutput } from "../../src/tools/exec/bounded-output.js";
+import { BoundedOutput } from "../../../src/base/text/bounded-output.js";
 
 const bounds = { headBytes: 10, tailBytes: 7 };
 
