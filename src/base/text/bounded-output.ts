@@ -1,4 +1,4 @@
-import { leftoverBytes, unfinishedBytes } from "./utf8-borders.js";
+import { leftoverBytes, unfinishedBytes } from "./truncate.js";
 import { counted } from "./counted.js";
 
 export interface OutputBounds {

@@ -1,3 +1,4 @@
+import { borderAfter, borderBefore } from "../../base/text/truncate.js";
 import { estimateTokens } from "../tokens/estimate-tokens.js";
 
 const maxRounds = 8;
@@ -41,16 +42,4 @@ function hasRoomForMarker(text: string, kept: number): boolean {
 
 function marker(removed: number): string {
   return `\n\n[... ${removed} characters truncated ...]\n\n`;
-}
-
-function borderBefore(text: string, place: number): number {
-  return isInsidePair(text, place) ? place - 1 : place;
-}
-
-function borderAfter(text: string, place: number): number {
-  return isInsidePair(text, place) ? place + 1 : place;
-}
-
-function isInsidePair(text: string, place: number): boolean {
-  return (text.codePointAt(place - 1) ?? 0) > 0xffff;
 }

@@ -1,3 +1,4 @@
+import { shortened } from "../../base/text/truncate.js";
 import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
@@ -144,7 +145,7 @@ function texts(items: readonly ResponseItem[], role: MessageItem["role"]): strin
 
 const say = (text: string): OfflineReply => ({ type: "text", text });
 const call = (name: string, args: Record<string, unknown>): Call => ({ type: "call", name, arguments: args });
-const echo = (text: string): string => (text.length > maxEchoChars ? `${text.slice(0, maxEchoChars)}…` : text);
+const echo = (text: string): string => shortened(text, maxEchoChars);
 const unquoted = (text: string): string => text.replace(/^(["'`])([^]*)\1$/, "$2");
 
 /** Builds a value that matches a schema, with `text` for every string. */

@@ -1,6 +1,6 @@
 import type { MessageItem, ResponseItem } from "../../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../../messages/rollout-line.js";
-import { cutMiddle, tokensOf } from "../cut-middle.js";
+import { cutMiddle, estimatedTokens } from "../../base/text/truncate.js";
 import { isCodexSummary } from "../../messages/codex-summary.js";
 import { isContextMessage, isRealUserMessage } from "../../messages/user-message.js";
 
@@ -83,7 +83,7 @@ function summarized(history: readonly ResponseItem[], compacted: Compacted): Res
     const text = item.content.map((part) => ("text" in part ? part.text : "")).join("");
     if (isCodexSummary(text)) continue;
     kept.push(userMessage(cutMiddle(text, budget)));
-    budget = Math.max(0, budget - tokensOf(text));
+    budget = Math.max(0, budget - estimatedTokens(text));
   }
   const summary = { ...userMessage(compacted.message || "(no summary available)"), summary: true as const };
   const ghosts = history.filter((item) => item.type === "ghost_snapshot");

@@ -1,3 +1,4 @@
+import { borderBefore } from "../../base/text/truncate.js";
 import { folded } from "./folded.js";
 import type { SaidMessage } from "./said-message.js";
 
@@ -16,18 +17,12 @@ const charsBehind = 140;
 
 export function excerptOf({ role, kind, toolName, text }: SaidMessage, words: readonly string[]): Excerpt {
   const first = Math.min(...words.map((word) => folded(text).indexOf(word)).filter((at) => at !== -1));
-  const from = borderAt(text, Math.max(0, first - charsBefore));
-  const to = borderAt(text, Math.min(text.length, first + charsBehind));
+  const from = borderBefore(text, Math.max(0, first - charsBefore));
+  const to = borderBefore(text, Math.min(text.length, first + charsBehind));
   // Words contain no spaces, so collapsing spaces keeps them intact.
   const piece = text.slice(from, to).replaceAll(/\s+/g, " ").trim();
   const shown = `${from > 0 ? "…" : ""}${piece}${to < text.length ? "…" : ""}`;
   return { role, kind, ...(toolName === null ? {} : { tool: toolName }), text: shown, marks: marksIn(shown, words) };
-}
-
-/** Avoids splitting a surrogate pair. */
-function borderAt(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code < 0xe000 ? at - 1 : at;
 }
 
 /** Overlapping words share one mark. */

@@ -1,5 +1,5 @@
 import { BoundedOutput } from "../../base/text/bounded-output.js";
-import { unfinishedBytes } from "../../base/text/utf8-borders.js";
+import { unfinishedBytes } from "../../base/text/truncate.js";
 
 type StreamName = "stdout" | "stderr";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { counted } from "../../base/text/counted.js";
-import { unfinishedBytes } from "../../base/text/utf8-borders.js";
+import { unfinishedBytes } from "../../base/text/truncate.js";
 import { FileProblem } from "./file-problem.js";
 import { findLine } from "./find-line.js";
 import { readAt } from "../../base/fs/open-regular.js";

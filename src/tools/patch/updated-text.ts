@@ -1,3 +1,4 @@
+import { shortened } from "../../base/text/truncate.js";
 import { FileProblem } from "../files/file-problem.js";
 import type { Chunk, PatchLine } from "./file-patch.js";
 
@@ -119,9 +120,7 @@ function insertion(lines: readonly TextLine[], { contexts, lines: added, atEnd }
 
 function notFound(wanted: readonly string[], from: number): never {
   const where = from === 0 ? "" : ` after line ${from}`;
-  const text = wanted.join("\n");
-  const quoted = text.length > maxQuotedChars ? `${text.slice(0, maxQuotedChars).toWellFormed()}…` : text;
-  throw new FileProblem(`these lines are not in it${where}:\n${quoted}`);
+  throw new FileProblem(`these lines are not in it${where}:\n${shortened(wanted.join("\n"), maxQuotedChars)}`);
 }
 
 class LineFinder {

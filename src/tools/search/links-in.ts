@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
 import { realPrivatePaths } from "../policy/refuse-private.js";
 import type { ToolContext } from "../tool.js";
@@ -45,8 +46,7 @@ export async function linksIn(path: string, glob: string | undefined, context: T
 
 async function linkAt(root: string, inner: string, shownRoot: string): Promise<FoundLink> {
   const target = visible(await readlink(join(root, inner)).catch(() => "?"));
-  const cut = target.length > maxTargetChars ? `${target.slice(0, maxTargetChars)}…` : target;
-  return { path: shownRoot + inner, line: `${visible(shownRoot + inner)} -> ${cut}` };
+  return { path: shownRoot + inner, line: `${visible(shownRoot + inner)} -> ${shortened(target, maxTargetChars)}` };
 }
 
 async function entriesIn(folder: string): Promise<Dirent[]> {

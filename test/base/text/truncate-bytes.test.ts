@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { leftoverBytes, unfinishedBytes } from "../../../src/base/text/utf8-borders.js";
+import { leftoverBytes, unfinishedBytes } from "../../../src/base/text/truncate.js";
 
 test("a text cut anywhere is whole again without the bytes of the character that was cut", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import { isInside } from "../../../config/project/project.js";
 import { ToolOutput } from "../../../messages/tool.js";
-import { cutMiddle } from "../../../rollouts/cut-middle.js";
+import { cutMiddle } from "../../../base/text/truncate.js";
 import type { CommandLine, ToolContext, ToolScope } from "../../../tools/tool.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import { messageOf } from "../../runtime/failures.js";

@@ -1,3 +1,4 @@
+import { shortened } from "../../../base/text/truncate.js";
 import type { ReviewDecision } from "../../../messages/approval.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
@@ -110,7 +111,7 @@ const maxCallChars = 200;
 
 function callText(call: RunnableCallItem): string {
   const text = call.type === "local_shell_call" ? "local_shell" : `${call.name} ${argumentsText(call)}`;
-  return text.length > maxCallChars ? `${text.slice(0, maxCallChars)}…` : text;
+  return shortened(text, maxCallChars);
 }
 
 function argumentsText(call: Exclude<RunnableCallItem, { type: "local_shell_call" }>): string {

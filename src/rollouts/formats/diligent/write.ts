@@ -1,7 +1,7 @@
 import { isCodexSummary } from "../../../messages/codex-summary.js";
 import { messageText, type ResponseItem, itemText } from "../../../messages/response-item.js";
 import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
-import { tokensOf } from "../../cut-middle.js";
+import { estimatedTokens } from "../../../base/text/truncate.js";
 import { applyToHistory } from "../../file/history.js";
 import { EntryWriter } from "./entry-writer.js";
 import type { Writing } from "../export/writing.js";
@@ -87,5 +87,5 @@ function summaryAt(items: readonly ResponseItem[], { message }: Compacted): numb
 }
 
 function tokensIn(items: readonly ResponseItem[]): number {
-  return tokensOf(items.map(itemText).join(""));
+  return estimatedTokens(items.map(itemText).join(""));
 }
