@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { isProcessDead } from "../base/fs/is-dead.js";
+import { isProcessDead } from "../base/process/is-dead.js";
 import { NotRegularError, openRegular, readAt } from "../base/fs/open-regular.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";

@@ -19,7 +19,7 @@ import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js
 import type { LockOwner } from "../../src/messages/rollout-command.js";
 import { releaseLock, takeLock } from "../../src/rollouts/file/lock.js";
 import { answers } from "../../src/rollouts/file/lock-owner.js";
-import { processStartTime } from "../../src/rollouts/file/process-liveness.js";
+import { processStartTime } from "../../src/base/process/process-state.js";
 import { runtimeDirectory, socketPath } from "../../src/rollouts/file/runtime-directory.js";
 import { bundleModule } from "../support/bundle.js";
 import { Child } from "./child.js";

@@ -1,7 +1,7 @@
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { commandOutput, processStartTime } from "../../rollouts/file/process-liveness.js";
+import { commandOutput, processStartTime } from "../../base/process/process-state.js";
 
 /** Identifies this process and its machine, so that others can find out whether it is still running. */
 export async function processIdentity(): Promise<Omit<LockOwner, "token" | "socket">> {

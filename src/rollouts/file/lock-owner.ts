@@ -3,7 +3,7 @@ import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular
 import { isRecord } from "../../base/is-record.js";
 import { systemCode } from "../../base/system-error.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { processState } from "./process-liveness.js";
+import { processState } from "../../base/process/process-state.js";
 import { isSocketPath } from "./runtime-directory.js";
 
 const maxLockBytes = 16 * 1024;

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { answers } from "./lock-owner.js";
-import { pidInUse } from "./process-liveness.js";
+import { pidInUse } from "../../base/process/process-state.js";
 import { otherRuntimeDirectory, socketPid } from "./runtime-directory.js";
 
 /** Minimum age of a socket to remove when its name contains no pid. */
