@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { link, rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isProcessDead } from "../base/process/is-dead.js";
+import { linked, type LockKind, takeOverLock } from "../base/fs/lock-takeover.js";
 import { NotRegularError, openRegular, readAt } from "../base/fs/open-regular.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";
 import { writeNew } from "../base/fs/write-atomic.js";
@@ -35,7 +36,7 @@ export async function withFileLock<T>(
   const own = `${lock}.${token.replace(" ", ".")}`;
   await writeNew(own, token);
   try {
-    await acquire(lock, own, Math.ceil(holdMs / retryMs));
+    await acquire(lock, own, token, Math.ceil(holdMs / retryMs));
     try {
       await sweepStrays(lock);
       return await work();
@@ -49,7 +50,7 @@ export async function withFileLock<T>(
   }
 }
 
-async function acquire(lock: string, own: string, looksAtAnyone: number): Promise<void> {
+async function acquire(lock: string, own: string, token: string, looksAtAnyone: number): Promise<void> {
   let seen: string | undefined;
   let looks = 0;
   for (let total = 0; total < 3 * looksAtAnyone; total += 1) {
@@ -58,7 +59,10 @@ async function acquire(lock: string, own: string, looksAtAnyone: number): Promis
     looks = holder === seen ? looks + 1 : 0;
     seen = holder;
     const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isProcessDead(pidOf(holder)));
-    if (holder !== undefined && stale && (await takeOver(lock, own, holder))) return;
+    if (holder !== undefined && stale) {
+      const { status } = await takeOverLock(fileLock, lock, own, { gone: holder, us: fileLock.tokenOf(token) });
+      if (status === "taken") return;
+    }
     await setTimeout(retryMs);
   }
   throw new FailureError({
@@ -68,43 +72,18 @@ async function acquire(lock: string, own: string, looksAtAnyone: number): Promis
   });
 }
 
-/**
- * Of several processes that found the same stale holder, only the one that makes the claim file replaces the lock. A
- * later one sees that the holder has changed.
- */
-async function takeOver(lock: string, own: string, holder: string): Promise<boolean> {
-  const claim = `${lock}.after.${holder.replaceAll(/[^\w-]/g, "")}`;
-  const copy = `${own}.copy`;
-  if (!(await claimed(claim, own))) return false;
-  try {
-    if ((await read(lock)) !== holder) return false;
-    await link(own, copy);
-    await rename(copy, lock);
-    return true;
-  } finally {
-    await Promise.all([claim, copy].map((path) => rm(path, { force: true })));
-  }
-}
-
-/** A claim names its owner, as a lock does. The claim of a dead process is taken over in the same way. */
-async function claimed(claim: string, own: string): Promise<boolean> {
-  if (await linked(own, claim)) return true;
-  const taker = await read(claim);
-  return taker !== undefined && isProcessDead(pidOf(taker)) && (await takeOver(claim, own, taker));
-}
+/** A short lock contains the pid and a random id of its holder. */
+const fileLock: LockKind<string> = {
+  read: async (path) => {
+    const owner = await read(path);
+    return owner === undefined ? { status: "none" } : { status: "held", owner };
+  },
+  tokenOf: (holder) => holder.replaceAll(/[^\w-]/g, ""),
+  isDead: async (holder) => isProcessDead(pidOf(holder)),
+};
 
 function pidOf(holder: string | undefined): number {
   return Number(holder?.split(" ")[0]);
-}
-
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
 }
 
 /**

@@ -47,7 +47,7 @@ test.each([
   ["a process that died", []],
   ["a process that died, and whose taker died too", ["lock.after.DEADsomeone"]],
   [
-    "a process that died, as did its taker and the taker of that",
+    "a process that died, as did its taker and the taker of that, with marks of an older version",
     ["lock.after.DEADsomeone", "lock.after.DEADsomeone.after.DEADtaker"],
   ],
 ])(

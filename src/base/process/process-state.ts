@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
+import { isProcessDead } from "./is-dead.js";
 
 const commandTimeoutMs = 2_000;
 
@@ -20,22 +21,12 @@ export async function processStartTime(pid: number): Promise<string> {
  * in use, but perhaps by a later process. Without proof of the contrary a process counts as running.
  */
 export async function processState(pid: number, startTime: string): Promise<"running" | "gone" | "unknown_start"> {
-  if (!pidInUse(pid)) return "gone";
+  if (isProcessDead(pid)) return "gone";
   const status = await processStatus(pid);
   if (status === undefined) return startTime === "" ? "unknown_start" : "running";
   if (status.zombie) return "gone";
   if (startTime === "") return "unknown_start";
   return status.startTime === startTime ? "running" : "gone";
-}
-
-/** Sends signal 0, which is not delivered; EPERM means that the process exists and belongs to another user. */
-export function pidInUse(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 async function processStatus(pid: number): Promise<ProcessStatus | undefined> {

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import type { LockFile } from "../../base/fs/lock-takeover.js";
 import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular.js";
 import { isRecord } from "../../base/is-record.js";
 import { systemCode } from "../../base/system-error.js";
@@ -10,11 +11,8 @@ const maxLockBytes = 16 * 1024;
 const connectTimeoutMs = 1000;
 const maxPid = 2 ** 31 - 1;
 
-export type LockFile =
-  { readonly status: "none" } | { readonly status: "garbled" } | { readonly status: "held"; readonly owner: LockOwner };
-
 /** Reads the owner from a lock file. */
-export async function readLock(path: string): Promise<LockFile> {
+export async function readLock(path: string): Promise<LockFile<LockOwner>> {
   const text = await readSmallFile(path);
   if (text === undefined) return { status: "none" };
   const owner = ownerOf(text);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { link, open, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { linked, takeOverLock } from "../../base/fs/lock-takeover.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { besideRollout } from "../layout.js";
 import { answers, isOwnerDead, readLock, shownOwner } from "./lock-owner.js";
@@ -9,12 +10,12 @@ export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_
 
 /** Every lost round means that another process made progress, so a few rounds are enough. */
 const maxRounds = 32;
-const maxChain = 64;
+const unreadableOwner = "an owner whose lock cannot be read";
+const unknownTaker = "a process that is just locking it";
 
 /**
  * Ensures one writer per rollout across processes. The lock file is linked into place atomically, names its owner,
- * and is stale once the owner's process ends. To take over from a dead owner, a process first links
- * `<lock>.after.<token of the dead>`, which only one process can, and only then replaces the lock.
+ * and is stale once the owner's process ends.
  */
 export async function takeLock(
   rolloutPath: string,
@@ -29,7 +30,7 @@ export async function takeLock(
       const outcome = await tryOnce(lock, temporary, owner, options.force);
       if (outcome !== "again") return outcome;
     }
-    return { status: "in_use", owner: "a process that is just locking it" };
+    return { status: "in_use", owner: unknownTaker };
   } finally {
     await rm(temporary, { force: true });
   }
@@ -80,70 +81,38 @@ async function tryOnce(lock: string, temporary: string, us: LockOwner, force: bo
     await rename(temporary, lock);
     return { status: "taken" };
   }
-  if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
+  if (found.status === "garbled") return { status: "in_use", owner: unreadableOwner };
   if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
   return takeOver(lock, temporary, found.owner, us);
 }
 
-/**
- * Takes over from a dead owner. A taker may die half way and leave its mark behind, so marks form a chain: a process
- * that finds the mark of a dead taker tries to become that taker's successor.
- */
 async function takeOver(
   lock: string,
   temporary: string,
   dead: LockOwner,
   us: LockOwner,
 ): Promise<LockOutcome | "again"> {
-  const gone = [dead];
-  let last = dead;
-  while (gone.length <= maxChain) {
-    const mark = `${lock}.after.${last.token}`;
-    if (await linked(temporary, mark)) return replaceLock(lock, temporary, mark, gone, us);
-    const found = await readLock(mark);
-    // The mark was removed meanwhile: its owner has finished, and the lock has a new owner.
-    if (found.status === "none") return "again";
-    if (found.status === "garbled") return { status: "in_use", owner: "an owner whose lock cannot be read" };
-    // Our own mark: a writer thread of this process died, or the disk failed, between mark and lock.
-    if (found.owner.token === us.token) return replaceLock(lock, temporary, mark, gone, us);
-    if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
-    last = found.owner;
-    gone.push(last);
-  }
-  return { status: "in_use", owner: "a process that is just locking it" };
-}
-
-async function replaceLock(
-  lock: string,
-  temporary: string,
-  mark: string,
-  gone: readonly LockOwner[],
-  us: LockOwner,
-): Promise<LockOutcome | "again"> {
-  const found = await readLock(lock);
-  // The mark was free only because an earlier winner has already removed it.
-  if (found.status !== "held" || found.owner.token !== gone[0]?.token) {
-    await rm(mark, { force: true });
-    return "again";
-  }
-  await rename(temporary, lock);
-  await clearMarks(lock);
-  const sockets = gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
+  const kind = { read: readLock, tokenOf, isDead: (owner: LockOwner) => isOwnerDead(owner, us) };
+  const outcome = await takeOverLock(kind, lock, temporary, { gone: dead, us: us.token });
+  if (outcome.status === "again") return "again";
+  if (outcome.status === "in_use") return { status: "in_use", owner: shownTaker(outcome.by, us) };
+  const sockets = outcome.gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
   await Promise.all(sockets.map(removeUnanswered));
   return { status: "taken" };
+}
+
+function tokenOf({ token }: LockOwner): string {
+  return token;
+}
+
+function shownTaker(taker: LockOwner | "unreadable" | undefined, us: LockOwner): string {
+  if (taker === "unreadable") return unreadableOwner;
+  return taker === undefined ? unknownTaker : shownOwner(taker, us);
 }
 
 /** Removes a socket only if nobody answers, because a lock file may name any socket, even one in use by now. */
 async function removeUnanswered(socket: string): Promise<void> {
   if ((await answers(socket)) === "refused") await rm(socket, { force: true });
-}
-
-/** Removes all marks. Call only while holding the lock: late takers notice by reading the lock again. */
-async function clearMarks(lock: string): Promise<void> {
-  const prefix = `${basename(lock)}.after.`;
-  const names = await readdir(dirname(lock));
-  const marks = names.filter((name) => name.startsWith(prefix)).map((name) => join(dirname(lock), name));
-  await Promise.all(marks.map((mark) => rm(mark, { force: true })));
 }
 
 async function writeOwner(path: string, owner: LockOwner): Promise<void> {
@@ -153,16 +122,5 @@ async function writeOwner(path: string, owner: LockOwner): Promise<void> {
     await file.writeFile(`${JSON.stringify(owner)}\n`);
   } finally {
     await file.close();
-  }
-}
-
-/** Returns whether the name was still free. */
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
   }
 }

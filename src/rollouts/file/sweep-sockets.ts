@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { answers } from "./lock-owner.js";
-import { pidInUse } from "../../base/process/process-state.js";
+import { isProcessDead } from "../../base/process/is-dead.js";
 import { otherRuntimeDirectory, socketPid } from "./runtime-directory.js";
 
 /** Minimum age of a socket to remove when its name contains no pid. */
@@ -30,7 +30,7 @@ export async function isLeftSocket(path: string, now: number): Promise<boolean> 
   const stats = await stat(path);
   if (!stats.isSocket()) return false;
   const pid = socketPid(basename(path));
-  const hasEnded = pid !== undefined && !pidInUse(pid);
+  const hasEnded = pid !== undefined && isProcessDead(pid);
   return (hasEnded || now - stats.mtimeMs > settledMs) && (await answers(path)) === "refused";
 }
 
