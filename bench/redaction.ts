@@ -2,7 +2,7 @@
 import { redactionRules } from "../src/config/secrets/rules.js";
 import { createTextRedactor } from "../src/config/secrets/text-redactor.js";
 import type { OwnLine } from "../src/messages/rollout-line.js";
-import type { SecretKind } from "../src/messages/redaction.js";
+import type { SecretKind } from "../src/base/text/redaction.js";
 import { encodeLine, lineEncoder } from "../src/rollouts/file/encode.js";
 import { corpusFiles } from "./redaction/corpus.js";
 import { line } from "./support/line.js";

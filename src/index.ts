@@ -104,7 +104,7 @@ export {
   WireApi,
 } from "./messages/config.js";
 export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
-export { bareId, isConversationId, shownId } from "./messages/conversation-id.js";
+export { bareId, isConversationId, shownId } from "./base/text/conversation-id.js";
 export * from "./messages/diff.js";
 export { ErrorInfo, Event, EventMsg, PersistedEventMsg } from "./messages/event.js";
 export * from "./messages/failure.js";
@@ -134,7 +134,7 @@ export * from "./messages/token-usage.js";
 export * from "./messages/tool.js";
 export * from "./messages/turn-context.js";
 export { type InlineInput, UserInput } from "./messages/user-input.js";
-export type { WrittenConfig } from "./messages/written-config.js";
+export type { WrittenConfig } from "./config/files/written-config.js";
 export { version } from "./version.js";
 
 export * from "./public/deprecated.js";

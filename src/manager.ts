@@ -31,7 +31,7 @@ import { InvalidInputError } from "./base/errors.js";
 import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
-import { ownShape } from "./messages/written-config.js";
+import { ownShape } from "./config/files/written-config.js";
 import { ProjectFinder } from "./config/project/project-roots.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/learning-redactor.js";

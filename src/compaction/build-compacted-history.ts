@@ -1,5 +1,5 @@
 import { codexItems, type PlainItem } from "../messages/codex-parts.js";
-import { summaryLabels } from "../messages/codex-summary.js";
+import { summaryLabels } from "../base/codex/codex-summary.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { summaryItem } from "./summary/summary-text.js";
 

@@ -1,5 +1,5 @@
 import { messageText, type ResponseItem, isFlagged } from "../messages/response-item.js";
-import { contextKind } from "../messages/user-message.js";
+import { contextKind } from "../base/codex/context-message.js";
 /** Context messages that describe events of a turn and are therefore dropped together with it. */
 const ofTurns = /<user_shell_command>|<turn_aborted>|<subagent_notification>|<hook_prompt|warning: /;
 

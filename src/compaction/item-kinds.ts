@@ -1,5 +1,5 @@
 import { type MessageItem, type ResponseItem, isFlagged, isOutput } from "../messages/response-item.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 
 /**
  * Whether the item is a non-empty user request. Summaries and pins are not: a summary repeats requests, and pins are

@@ -1,5 +1,5 @@
 import { basename, sep } from "node:path";
-import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../base/text/conversation-id.js";
 import { isRecord } from "../base/is-record.js";
 import { jsonOrUndefined } from "../base/parse.js";
 import { appendToIndex, readIndex, readIndexSync } from "./list/index-file.js";

@@ -1,6 +1,6 @@
 import { type ResponseItem, itemText } from "../messages/response-item.js";
 import type { RolloutLine } from "../messages/rollout-line.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 import { applyToHistory } from "./file/history.js";
 
 /** An item that the model no longer sees. */

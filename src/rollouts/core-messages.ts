@@ -1,5 +1,5 @@
 import { messageText, type ResponseItem } from "../messages/response-item.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 import type { OutputItem } from "./history-messages.js";
 
 /** A message in the form used by agents built on the AI SDK: a tool call and its result in one message. */

@@ -1,4 +1,4 @@
-import { bareId } from "../messages/conversation-id.js";
+import { bareId } from "../base/text/conversation-id.js";
 import type { GitInfo, ImportOrigin, OwnLine } from "../messages/rollout-line.js";
 import type { StartSource } from "../messages/session-source.js";
 import { version } from "../version.js";

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { bareId, isConversationId, shownId } from "../messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../base/text/conversation-id.js";
 import type { Layout } from "../messages/config.js";
 
 export interface NewRollout {

@@ -1,5 +1,5 @@
 import { isRecord } from "../base/is-record.js";
-import { mask, type OnSecret, type TextRedactor } from "../messages/redaction.js";
+import { mask, type OnSecret, type TextRedactor } from "../base/text/redaction.js";
 import { jsonOrUndefined } from "../base/parse.js";
 
 /** Structural, encrypted or technical keys, which never contain a secret of the user. */

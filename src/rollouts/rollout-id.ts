@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isConversationId, shownId } from "../messages/conversation-id.js";
+import { isConversationId, shownId } from "../base/text/conversation-id.js";
 import { isRecord } from "../base/is-record.js";
 import { idOfName } from "./layout.js";
 import { readLineBytes, withoutMark } from "./file/line-object.js";

@@ -1,5 +1,5 @@
 import type { RolloutLine } from "../messages/rollout-line.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 
 /** Tracks after which line each turn ends. The number of a rolled-back turn is used again for the next. */
 export class TurnEnds {

@@ -7,7 +7,7 @@ import { noTokens } from "../messages/token-usage.js";
 import { milliseconds } from "./formats/lines/detect.js";
 import { applyToHistory } from "./file/history.js";
 import { sandboxPolicy } from "../messages/policy.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 
 export interface TurnMetadata {
   provider?: string;

@@ -1,5 +1,5 @@
 import { isRecord } from "../base/is-record.js";
-import { isRealUserMessage } from "../messages/user-message.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 import { saidByUser } from "./formats/lines/form-facts.js";
 import type { LineObject } from "./file/line-object.js";
 

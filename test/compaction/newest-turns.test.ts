@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { newestTurns } from "../../src/compaction/cut/newest-turns.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { isRealUserMessage } from "../../src/messages/user-message.js";
+import { isRealUserMessage } from "../../src/base/codex/context-message.js";
 import { assistant, user } from "../support/scripted-provider.js";
 
 const environment = user("<environment_context>\n</environment_context>");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { setTrust, type TrustLevel } from "../../src/config/project/trust.js";
 import type { Op } from "../../src/messages/submission.js";
-import type { WrittenConfig } from "../../src/messages/written-config.js";
+import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
 import { leftByCrash } from "../support/left-by-crash.js";

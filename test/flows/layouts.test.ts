@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { CodexLocks } from "../../src/actors/rollout-writer/codex-lock.js";
 import type { Layout } from "../../src/messages/config.js";
-import { bareId } from "../../src/messages/conversation-id.js";
+import { bareId } from "../../src/base/text/conversation-id.js";
 import { CodexLockError, ConversationInUseError } from "../../src/base/errors.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { EventLog, openManager } from "../support/open-conversation.js";

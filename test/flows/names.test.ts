@@ -1,7 +1,7 @@
 import { appendFile, chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bareId } from "../../src/messages/conversation-id.js";
+import { bareId } from "../../src/base/text/conversation-id.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";

@@ -5,7 +5,7 @@ import { saveConfig } from "../../src/config/files/save-config.js";
 import type { Config } from "../../src/messages/config.js";
 import type { ModelRequest } from "../../src/messages/model.js";
 import { messageText } from "../../src/messages/response-item.js";
-import { isRealUserMessage } from "../../src/messages/user-message.js";
+import { isRealUserMessage } from "../../src/base/codex/context-message.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
 import { type FakeOptions, FakeTerminal } from "./cli-terminal.js";

@@ -1,6 +1,6 @@
 import { redactionRules } from "../../src/config/secrets/rules.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
-import type { RedactionRules } from "../../src/messages/redaction.js";
+import type { RedactionRules } from "../../src/base/text/redaction.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";
 
 /** The redactor of a run in which nothing is configured and no secret is known, unless some are named. */

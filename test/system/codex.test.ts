@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
-import { bareId } from "../../src/messages/conversation-id.js";
+import { bareId } from "../../src/base/text/conversation-id.js";
 import { ConversationInUseError } from "../../src/base/errors.js";
 import { Codex } from "../support/codex.js";
 import { expectInOrder, inputOf, shape } from "../support/model-input.js";

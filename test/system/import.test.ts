@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bareId } from "../../src/messages/conversation-id.js";
+import { bareId } from "../../src/base/text/conversation-id.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
 import { canonical, plain } from "../rollouts/import/canonical.js";

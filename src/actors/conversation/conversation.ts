@@ -1,5 +1,5 @@
 import type { CompactionOutcome } from "../../messages/compaction-report.js";
-import { bareId } from "../../messages/conversation-id.js";
+import { bareId } from "../../base/text/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
 import type { Op } from "../../messages/submission.js";

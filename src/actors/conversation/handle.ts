@@ -5,7 +5,7 @@ import {
 } from "../../messages/approval.js";
 import { codexItems, type PlainItem, plainItems } from "../../messages/codex-parts.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
-import { conversationName } from "../../messages/conversation-name.js";
+import { conversationName } from "../../base/text/conversation-name.js";
 import { InvalidInputError } from "../../base/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";

@@ -7,7 +7,7 @@ import {
   maxKnowledgeChars,
   type NewKnowledge,
 } from "../../messages/knowledge.js";
-import type { TextRedactor } from "../../messages/redaction.js";
+import type { TextRedactor } from "../../base/text/redaction.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
 import type { KnownKnowledge } from "./known-knowledge.js";

@@ -5,7 +5,7 @@ import { codyHome, homePaths } from "../../config/paths.js";
 import { redactionRules } from "../../config/secrets/rules.js";
 import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
-import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { ConversationInUseError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-message.js";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { TextRedactor } from "../../messages/redaction.js";
+import type { TextRedactor } from "../../base/text/redaction.js";
 import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/file/blobs.js";
 import type { RepairFiles } from "../../rollouts/repair/repair-files.js";
 import { makeDurableDirectory } from "./make-directory.js";

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { bareId } from "../../messages/conversation-id.js";
+import { bareId } from "../../base/text/conversation-id.js";
 import { nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { messageOf } from "../runtime/failures.js";
 import { Lanes } from "./lanes.js";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
+import type { SecretKind, TextRedactor } from "../../base/text/redaction.js";
 import { ChangeFolder, isRecordFile, type NumberedRecord } from "./change-folder.js";
 import { ContentStore, namesIn } from "./content-store.js";
 import { type SnapshotPlaces, storeOf } from "./snapshot.js";

@@ -1,6 +1,6 @@
-import { isCodexSummary } from "../../messages/codex-summary.js";
+import { isCodexSummary } from "../../base/codex/codex-summary.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
-import { isRealUserMessage } from "../../messages/user-message.js";
+import { isRealUserMessage } from "../../base/codex/context-message.js";
 
 /**
  * Limits a history to its newest turns for the model. Of the older items only those before the first turn, summaries,

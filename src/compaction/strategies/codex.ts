@@ -1,4 +1,4 @@
-import { summaryLabels } from "../../messages/codex-summary.js";
+import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { boundedCut, planHistory } from "../plan-history.js";
 import { unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";

@@ -1,4 +1,4 @@
-import { summaryLabels } from "../../messages/codex-summary.js";
+import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { cutInsideTurn, fittingCut, roomForTail } from "../cut/choose-cut.js";
 import { cutPoint } from "../cut/find-cut-point.js";
 import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";

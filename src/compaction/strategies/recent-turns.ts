@@ -1,4 +1,4 @@
-import { summaryLabels } from "../../messages/codex-summary.js";
+import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { fittingCut, roomForTail } from "../cut/choose-cut.js";
 import { mapHistory } from "../history-map.js";
 import type { CompactionStrategy } from "../strategy.js";

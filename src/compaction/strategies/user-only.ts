@@ -1,4 +1,4 @@
-import { summaryLabels } from "../../messages/codex-summary.js";
+import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { type MessageItem, messageText, type ResponseItem, isOutput } from "../../messages/response-item.js";
 import { fittingCut, roomForTail, unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";

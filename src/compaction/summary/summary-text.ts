@@ -1,4 +1,4 @@
-import { summaryLabels } from "../../messages/codex-summary.js";
+import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { type MessageItem, messageText } from "../../messages/response-item.js";
 
 /** Placeholder used when no model wrote a summary. */

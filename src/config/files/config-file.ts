@@ -7,7 +7,7 @@ import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-
 import { issueWords } from "../../base/issue-words.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import { systemReason } from "../../base/system-error.js";
-import { ownShape } from "../../messages/written-config.js";
+import { ownShape } from "./written-config.js";
 import { configFormats } from "./config-format.js";
 import { type ConfigName, configNames } from "../settings/config-names.js";
 

@@ -1,6 +1,6 @@
 import type { Config } from "../../messages/config.js";
 import { isRecord } from "../../base/is-record.js";
-import type { Table } from "../../messages/written-config.js";
+import type { Table } from "./written-config.js";
 
 /** Merges configurations in order: for each setting, the last layer that defines it wins. */
 export function mergedConfig(layers: readonly Config[]): Config {

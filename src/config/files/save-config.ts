@@ -6,7 +6,7 @@ import { InvalidInputError } from "../../base/errors.js";
 import { isRecord } from "../../base/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { check } from "../../base/parse.js";
-import { ownShape } from "../../messages/written-config.js";
+import { ownShape } from "./written-config.js";
 import { configEdits } from "./config-edits.js";
 import {
   type ConfigFile,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { isConversationId } from "../../messages/conversation-id.js";
+import { isConversationId } from "../../base/text/conversation-id.js";
 import { homePaths } from "../paths.js";
 import { writeAtomic } from "../../base/fs/write-atomic.js";
 

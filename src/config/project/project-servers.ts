@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../base/errors.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { check } from "../../base/parse.js";
-import { ownShape } from "../../messages/written-config.js";
+import { ownShape } from "../files/written-config.js";
 import { configValue } from "../files/config-file.js";
 import { readProjectConfigFile } from "../files/project-config-file.js";
 import type { TrustLevel } from "./trust.js";

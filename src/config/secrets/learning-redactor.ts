@@ -1,4 +1,4 @@
-import type { OnSecret, RedactionRules, TextRedactor } from "../../messages/redaction.js";
+import type { OnSecret, RedactionRules, TextRedactor } from "../../base/text/redaction.js";
 import { createTextRedactor } from "./text-redactor.js";
 
 /** A token expires after about an hour, so after this many newer ones the oldest is no longer useful. */

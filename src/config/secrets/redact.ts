@@ -1,4 +1,4 @@
-import { mask } from "../../messages/redaction.js";
+import { mask } from "../../base/text/redaction.js";
 import { formsOf, minSecretChars } from "./secret-forms.js";
 
 /**

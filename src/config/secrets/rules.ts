@@ -1,5 +1,5 @@
 import type { Config } from "../../messages/config.js";
-import type { RedactionRules } from "../../messages/redaction.js";
+import type { RedactionRules } from "../../base/text/redaction.js";
 import { mcpSecrets } from "./mcp-secrets.js";
 import { secretsOf } from "./redact.js";
 import { configuredKeys } from "../providers/vendors.js";

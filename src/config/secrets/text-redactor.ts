@@ -1,4 +1,4 @@
-import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../messages/redaction.js";
+import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../base/text/redaction.js";
 import { allFormsOf, escaped, minSecretChars } from "./secret-forms.js";
 
 /** A longer value is not a secret, but the result of an unclosed quote. */

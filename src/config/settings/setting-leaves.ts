@@ -1,5 +1,5 @@
 import { isRecord } from "../../base/is-record.js";
-import type { Table } from "../../messages/written-config.js";
+import type { Table } from "../files/written-config.js";
 import type { ConfigValue } from "./setting-keys.js";
 
 /** A value anywhere in a configuration; a table only if it is empty. */

@@ -8,7 +8,7 @@ import {
   type ResponseItem,
   type ToolOutputContent,
 } from "../../messages/response-item.js";
-import { isContextMessage } from "../../messages/user-message.js";
+import { isContextMessage } from "../../base/codex/context-message.js";
 import { recordAt } from "../json-fields.js";
 import { calculate, expressionIn } from "./arithmetic.js";
 

@@ -1,4 +1,4 @@
-import type { TextRedactor } from "../../messages/redaction.js";
+import type { TextRedactor } from "../../base/text/redaction.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { redactLine } from "../redact-line.js";
 

@@ -1,8 +1,8 @@
 import type { MessageItem, ResponseItem } from "../../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../../messages/rollout-line.js";
 import { cutMiddle, estimatedTokens } from "../../base/text/truncate.js";
-import { isCodexSummary } from "../../messages/codex-summary.js";
-import { isContextMessage, isRealUserMessage } from "../../messages/user-message.js";
+import { isCodexSummary } from "../../base/codex/codex-summary.js";
+import { isContextMessage, isRealUserMessage } from "../../base/codex/context-message.js";
 
 /** Token budget for user messages after a compaction that did not record its new history. */
 const keptUserTokens = 20_000;

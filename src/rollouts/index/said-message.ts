@@ -1,4 +1,4 @@
-import { isRealUserMessage } from "../../messages/user-message.js";
+import { isRealUserMessage } from "../../base/codex/context-message.js";
 import { contentText } from "../user-text.js";
 
 /** A searchable message, tool call or tool output. */

@@ -1,5 +1,5 @@
 import { messageText } from "../../messages/response-item.js";
-import { isRealUserMessage } from "../../messages/user-message.js";
+import { isRealUserMessage } from "../../base/codex/context-message.js";
 import { readRollout } from "../file/read.js";
 
 /** Facts by which a person recognizes a conversation. */

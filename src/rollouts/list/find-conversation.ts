@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 

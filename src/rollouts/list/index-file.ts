@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { shownId } from "../../messages/conversation-id.js";
+import { shownId } from "../../base/text/conversation-id.js";
 import { isRecord } from "../../base/is-record.js";
 import { appendFlags, readFlags } from "../../base/fs/open-regular.js";
 

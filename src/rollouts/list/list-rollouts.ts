@@ -1,5 +1,5 @@
 import { basename, join, resolve } from "node:path";
-import { bareId } from "../../messages/conversation-id.js";
+import { bareId } from "../../base/text/conversation-id.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { cursorText, parsedCursor } from "./cursor.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";

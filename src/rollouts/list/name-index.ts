@@ -1,5 +1,5 @@
-import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
-import { isPrintable } from "../../messages/conversation-name.js";
+import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
+import { isPrintable } from "../../base/text/conversation-name.js";
 import { isRecord } from "../../base/is-record.js";
 import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
 

@@ -1,6 +1,6 @@
 import { promises } from "node:fs";
 import { dirname } from "node:path";
-import { bareId, isConversationId, shownId } from "../../messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { isRecord } from "../../base/is-record.js";
 import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
 

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { isRecord } from "../../base/is-record.js";
-import { shownId } from "../../messages/conversation-id.js";
+import { shownId } from "../../base/text/conversation-id.js";
 import { CorruptedRolloutError } from "../../base/errors.js";
 import type { ContentPart, ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";

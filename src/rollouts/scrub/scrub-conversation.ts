@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { bareId } from "../../messages/conversation-id.js";
+import { bareId } from "../../base/text/conversation-id.js";
 import { blobFolder } from "../file/blobs.js";
 import { besideRollout } from "../layout.js";
 import type { RepairFiles } from "../repair/repair-files.js";

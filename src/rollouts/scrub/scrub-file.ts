@@ -2,7 +2,7 @@ import { type FileHandle, utimes } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { isUtf8 } from "node:buffer";
 import { isRecord } from "../../base/is-record.js";
-import type { SecretKind, TextRedactor } from "../../messages/redaction.js";
+import type { SecretKind, TextRedactor } from "../../base/text/redaction.js";
 import { syncDirectory } from "../file/file-system.js";
 import { readLineBytes, withoutMark } from "../file/line-object.js";
 import { openRollout } from "../file/raw-lines.js";

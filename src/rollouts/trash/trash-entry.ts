@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isConversationId } from "../../messages/conversation-id.js";
+import { isConversationId } from "../../base/text/conversation-id.js";
 import { TrashEntry } from "../../messages/cleanup.js";
 import type { TrashFiles } from "./trash-files.js";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SecretKind } from "../../../src/messages/redaction.js";
+import type { SecretKind } from "../../../src/base/text/redaction.js";
 import { redactorOf } from "../../support/redaction.js";
 
 const key = 'pa/ss+w0rd"& more';

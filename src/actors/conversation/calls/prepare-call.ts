@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/is-record.js";
 import { jsonValue, parsed } from "../../../base/parse.js";
-import { mask } from "../../../messages/redaction.js";
+import { mask } from "../../../base/text/redaction.js";
 import type { Tool } from "../../../tools/tool.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { RunnableCallItem } from "./open-calls.js";

@@ -1,7 +1,7 @@
 import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction-report.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { isContextMessage } from "../../../messages/user-message.js";
+import { isContextMessage } from "../../../base/codex/context-message.js";
 import { countedItem } from "../../../compaction/tokens/counted-item.js";
 import { strategyProblem } from "./change-history.js";
 import { planCompaction, type PlanWorld } from "./plan-compaction.js";

@@ -3,7 +3,7 @@ import { strategyFor } from "../../../compaction/strategy-for.js";
 import type { CompactionPlan, CompactionStrategy } from "../../../compaction/strategy.js";
 import { summaryInput } from "../../../compaction/summary/summary-input.js";
 import { summaryPrompt } from "../../../compaction/summary/summary-prompt.js";
-import { isCodexSummary } from "../../../messages/codex-summary.js";
+import { isCodexSummary } from "../../../base/codex/codex-summary.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import type { SummaryRequest } from "../../compactor/summarizer.js";
 import type { Settings } from "../state/settings.js";

@@ -1,7 +1,7 @@
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { StartSource } from "../../../messages/session-source.js";
-import type { WrittenConfig } from "../../../messages/written-config.js";
+import type { WrittenConfig } from "../../../config/files/written-config.js";
 import type { ModelClient } from "../../../providers/client-provider.js";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Provider } from "../../../providers/provider.js";

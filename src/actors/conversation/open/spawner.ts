@@ -14,7 +14,7 @@ import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 import { check } from "../../../base/parse.js";
-import type { TextRedactor } from "../../../messages/redaction.js";
+import type { TextRedactor } from "../../../base/text/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { SessionSource } from "../../../messages/session-source.js";
 import { builtInProviders } from "../../../providers/built-in.js";

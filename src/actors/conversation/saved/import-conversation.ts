@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { v7 as uuidv7 } from "uuid";
-import { bareId, shownId } from "../../../messages/conversation-id.js";
+import { bareId, shownId } from "../../../base/text/conversation-id.js";
 import { ConversationInUseError, ImportError } from "../../../base/errors.js";
 import type { OwnLine, ImportOrigin } from "../../../messages/rollout-line.js";
 import { firstLine } from "../../../rollouts/first-line.js";

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import { shortName } from "../../../messages/conversation-name.js";
+import { shortName } from "../../../base/text/conversation-name.js";
 import { ImportError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { encodeLine } from "../../../rollouts/file/encode.js";

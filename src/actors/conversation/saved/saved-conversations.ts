@@ -1,5 +1,5 @@
-import { shownId } from "../../../messages/conversation-id.js";
-import { conversationName } from "../../../messages/conversation-name.js";
+import { shownId } from "../../../base/text/conversation-id.js";
+import { conversationName } from "../../../base/text/conversation-name.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import { exportFormats, isExportFormat } from "../../../rollouts/formats/export/export-format.js";

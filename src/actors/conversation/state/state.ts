@@ -1,6 +1,6 @@
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
 import type { CompactionNotes } from "../../../messages/compaction.js";
-import { isPrintable } from "../../../messages/conversation-name.js";
+import { isPrintable } from "../../../base/text/conversation-name.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { RolloutLine, SessionMeta } from "../../../messages/rollout-line.js";
 import type { TokenUsageInfo } from "../../../messages/token-usage.js";

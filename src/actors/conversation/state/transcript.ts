@@ -1,7 +1,7 @@
 import type { EventMsg } from "../../../messages/event.js";
 import { messageText, type ResponseItem, webSearchQuery } from "../../../messages/response-item.js";
 import type { Compacted, RolloutLine } from "../../../messages/rollout-line.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 type ShownMsg = Extract<
   EventMsg,
   { type: "user_message" | "agent_message" | "agent_reasoning" | "web_search_end" | "warning" }

@@ -1,7 +1,7 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { RolloutLine } from "../../../messages/rollout-line.js";
 import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 
 /** The beginning of a turn in the history. */
 export interface TurnMark {

@@ -5,7 +5,7 @@ import { conversationPlaces } from "../../../config/places.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
 import type { Config } from "../../../messages/config.js";
-import { isConversationId } from "../../../messages/conversation-id.js";
+import { isConversationId } from "../../../base/text/conversation-id.js";
 import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { lineObject } from "../../../rollouts/file/line-object.js";

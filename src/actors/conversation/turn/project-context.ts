@@ -2,7 +2,7 @@ import type { Homes } from "../../../config/paths.js";
 import type { ProjectFinder } from "../../../config/project/project-roots.js";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import type { Config } from "../../../messages/config.js";
-import type { TextRedactor } from "../../../messages/redaction.js";
+import type { TextRedactor } from "../../../base/text/redaction.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
 import { ProjectKnowledge } from "../../knowledge/project-knowledge.js";

@@ -1,4 +1,4 @@
-import { conversationName } from "../../../messages/conversation-name.js";
+import { conversationName } from "../../../base/text/conversation-name.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { ContextOf } from "../../context.js";

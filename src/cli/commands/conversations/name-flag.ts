@@ -1,4 +1,4 @@
-import { conversationName } from "../../../messages/conversation-name.js";
+import { conversationName } from "../../../base/text/conversation-name.js";
 import { usageError } from "../../command-error.js";
 import type { SharedContext } from "../../context.js";
 

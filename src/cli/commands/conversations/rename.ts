@@ -1,4 +1,4 @@
-import { conversationName } from "../../../messages/conversation-name.js";
+import { conversationName } from "../../../base/text/conversation-name.js";
 import { targetOf } from "../../conversations/choose-conversation.js";
 import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";

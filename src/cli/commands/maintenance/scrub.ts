@@ -12,7 +12,7 @@ import { minSecretChars } from "../../../config/secrets/secret-forms.js";
 import { createTextRedactor, isNoMask } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/config.js";
 import { ConversationInUseError } from "../../../base/errors.js";
-import { mask, type RedactionRules, type SecretKind } from "../../../messages/redaction.js";
+import { mask, type RedactionRules, type SecretKind } from "../../../base/text/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";

@@ -1,6 +1,6 @@
 import type { LeafValue } from "../../../config/settings/setting-leaves.js";
 import { createRedactor, isSecretName, secretsOf } from "../../../config/secrets/redact.js";
-import { mask } from "../../../messages/redaction.js";
+import { mask } from "../../../base/text/redaction.js";
 
 /** Shown in place of a key. */
 export const hiddenValue = "(set)";

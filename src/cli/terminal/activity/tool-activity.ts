@@ -3,7 +3,7 @@ import { quotedWord } from "../../../base/text/quoted-command.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
-import { callLine, commandLine, toolLine } from "../../../messages/call-line.js";
+import { callLine, commandLine, toolLine } from "../../../rollouts/formats/export/call-line.js";
 import { changeLines, changeWords } from "../change-lines.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { FileChanges } from "../../../messages/file-change.js";

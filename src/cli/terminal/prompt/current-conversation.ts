@@ -1,7 +1,7 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { newConversationId } from "../../../actors/conversation/open/opener.js";
 import type { ConversationPlaces } from "../../../config/places.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import type { Choice } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { type ActivityOutput, rendererFor } from "../render.js";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { bareId } from "../../../messages/conversation-id.js";
+import { bareId } from "../../../base/text/conversation-id.js";
 import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
 import { formFacts } from "../lines/form-facts.js";
 import { FormReader } from "../lines/form-reader.js";

@@ -1,4 +1,4 @@
-import { bareId } from "../../../messages/conversation-id.js";
+import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { type FormPart, formPart } from "../export/form-parts.js";

@@ -1,4 +1,4 @@
-import { isCodexSummary } from "../../../messages/codex-summary.js";
+import { isCodexSummary } from "../../../base/codex/codex-summary.js";
 import { messageText, type ResponseItem, itemText } from "../../../messages/response-item.js";
 import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { estimatedTokens } from "../../../base/text/truncate.js";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { v5 as uuidv5 } from "uuid";
-import { bareId } from "../../../messages/conversation-id.js";
+import { bareId } from "../../../base/text/conversation-id.js";
 import { newRolloutPath } from "../../layout.js";
 import { endingOf, type ExportFormat } from "./export-format.js";
 import type { Survey } from "./survey.js";

@@ -1,4 +1,4 @@
-import { bareId, shownId } from "../../../messages/conversation-id.js";
+import { bareId, shownId } from "../../../base/text/conversation-id.js";
 import type { Survey } from "./survey.js";
 
 /** Returns the facts about a conversation that a transcript lists. */

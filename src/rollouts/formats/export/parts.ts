@@ -6,7 +6,7 @@ import {
   webSearchText,
 } from "../../../messages/response-item.js";
 import { shortened } from "../../../base/text/truncate.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";
 

@@ -1,10 +1,10 @@
-import { isPrintable } from "../../../messages/conversation-name.js";
+import { isPrintable } from "../../../base/text/conversation-name.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine, SessionMeta } from "../../../messages/rollout-line.js";
 import { shortened } from "../../../base/text/truncate.js";
 import type { TokenUsageInfo } from "../../../messages/token-usage.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { callOf } from "../../history-messages.js";
 import { type ExportedTurn, Turns } from "./turns.js";
 

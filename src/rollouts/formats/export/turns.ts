@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 
 /** One event of a turn. */
 export type TurnEntry =

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/is-record.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
-import { toolLine } from "../../../messages/call-line.js";
+import { toolLine } from "../export/call-line.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import type { ToolOutputContent } from "../../../messages/response-item.js";
 import type { Attachment } from "../../history-messages.js";

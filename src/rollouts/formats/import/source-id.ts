@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { bareId } from "../../../messages/conversation-id.js";
+import { bareId } from "../../../base/text/conversation-id.js";
 import type { Source } from "./source.js";
 
 /** A key for a conversation in its source, and candidate ids here, of which the first free one is used. */

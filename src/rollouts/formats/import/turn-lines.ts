@@ -1,6 +1,6 @@
 import { messageText, type ReasoningItem, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { isRealUserMessage } from "../../../messages/user-message.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { isForeignThought, thoughtTexts } from "../codex/thoughts.js";
 import type { Losses } from "./losses.js";
 import type { PlayedBy, SourceRecord } from "./source.js";

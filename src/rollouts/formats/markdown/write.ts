@@ -1,6 +1,6 @@
 import { shownText } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
-import { toolLine } from "../../../messages/call-line.js";
+import { toolLine } from "../export/call-line.js";
 import { type Attachment, outputText } from "../../history-messages.js";
 import { countText, factRows, minuteOf } from "../export/facts-text.js";
 import { partsOf, type Part } from "../export/parts.js";

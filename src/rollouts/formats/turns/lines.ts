@@ -1,5 +1,5 @@
 import { withCodexParts } from "../../../messages/codex-parts.js";
-import { labelledSummary } from "../../../messages/codex-summary.js";
+import { labelledSummary } from "../../../base/codex/codex-summary.js";
 import { CompactionNotes } from "../../../messages/compaction.js";
 import { isRecord } from "../../../base/is-record.js";
 import { ResponseItem } from "../../../messages/response-item.js";

@@ -2,7 +2,7 @@ import { secretOfArgument } from "../../../../config/secrets/mcp-secrets.js";
 import { createRedactor } from "../../../../config/secrets/redact.js";
 import type { McpServerEntry } from "../../../../messages/mcp-config.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
-import { mask } from "../../../../messages/redaction.js";
+import { mask } from "../../../../base/text/redaction.js";
 import { visible } from "../../../../base/text/visible.js";
 
 const redactShapes = createRedactor([]);

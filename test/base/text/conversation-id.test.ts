@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { bareId, isConversationId, shownId } from "../../src/messages/conversation-id.js";
+import { bareId, isConversationId, shownId } from "../../../src/base/text/conversation-id.js";
 
 const uuid = "0192aaaa-bbbb-7ccc-8ddd-eeeeffff0001";
 

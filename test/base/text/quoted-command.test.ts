@@ -2,8 +2,8 @@ import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { quotedCommand } from "../../src/base/text/quoted-command.js";
-import { isVisible } from "../../src/base/text/visible.js";
+import { quotedCommand } from "../../../src/base/text/quoted-command.js";
+import { isVisible } from "../../../src/base/text/visible.js";
 
 test.each([
   [["npm", "test"], "npm test"],

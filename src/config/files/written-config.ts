@@ -1,6 +1,6 @@
-import type { Config } from "./config.js";
-import { isRecord } from "../base/is-record.js";
-import { type OtherNames, settingRows } from "./settings-table.js";
+import type { Config } from "../../messages/config.js";
+import { isRecord } from "../../base/is-record.js";
+import { type OtherNames, settingRows } from "../../messages/settings-table.js";
 
 /** The groups in which settings may have the names from the source documents, besides our own. */
 type OtherPlaces = {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from "../base/errors.js";
+import { InvalidInputError } from "../errors.js";
 
 // Separate from the schemas, so that listing conversations reads names without loading the schema library.
 

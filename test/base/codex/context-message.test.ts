@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contextKind, isContextMessage, isRealUserMessage } from "../../src/messages/user-message.js";
+import { contextKind, isContextMessage, isRealUserMessage } from "../../../src/base/codex/context-message.js";
 
 test.each([
   "# AGENTS.md instructions for /tmp/proj\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",

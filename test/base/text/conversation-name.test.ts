@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conversationName } from "../../src/messages/conversation-name.js";
+import { conversationName } from "../../../src/base/text/conversation-name.js";
 
 test.each(["a", "Fix the build", "  Größe: 3 µm  ", "👨‍👩‍👧 family", "😀".repeat(100)])("%j is a name, trimmed", (text) => {
   expect(conversationName(text)).toBe(text.trim());

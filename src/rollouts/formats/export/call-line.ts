@@ -1,7 +1,7 @@
-import { quotedCommand } from "../base/text/quoted-command.js";
-import { shortened } from "../base/text/truncate.js";
-import { visible } from "../base/text/visible.js";
-import { jsonOrUndefined } from "../base/parse.js";
+import { quotedCommand } from "../../../base/text/quoted-command.js";
+import { shortened } from "../../../base/text/truncate.js";
+import { visible } from "../../../base/text/visible.js";
+import { jsonOrUndefined } from "../../../base/parse.js";
 
 const maxChars = 200;
 const maxCommandChars = 500;
