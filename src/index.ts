@@ -82,7 +82,6 @@ export * from "./messages/approval.js";
 export type { CleanupResult, ConversationDeleteResult } from "./messages/cleanup.js";
 export type { PlainItem } from "./messages/codex-parts.js";
 export * from "./messages/compaction.js";
-export * from "./messages/compaction-report.js";
 /** Two types under the names that the API documents use. */
 export type { CompactionConfig as CompactConfig } from "./messages/config.js";
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
@@ -125,10 +124,10 @@ export {
   ResponseItem,
   ToolOutputContent,
   messageText,
+  type PlainItem,
 } from "./messages/response-item.js";
 export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";
 export * from "./messages/rollout-line.js";
-export * from "./messages/session-source.js";
 export * from "./messages/submission.js";
 export * from "./messages/token-usage.js";
 export * from "./messages/tool.js";

@@ -1,6 +1,5 @@
-import { codexItems, type PlainItem } from "../messages/codex-parts.js";
 import { summaryLabels } from "../base/codex/codex-summary.js";
-import type { ResponseItem } from "../messages/response-item.js";
+import { type ResponseItem, codexItems, type PlainItem } from "../messages/response-item.js";
 import { summaryItem } from "./summary/summary-text.js";
 
 /** Builds the Codex-style history: initial context, then the user's messages, then one summary item. */

@@ -1,5 +1,4 @@
-import { codexItems, type PlainItem } from "../messages/codex-parts.js";
-import { messageText, type ResponseItem } from "../messages/response-item.js";
+import { messageText, type ResponseItem, codexItems, type PlainItem } from "../messages/response-item.js";
 import { isRequest } from "./item-kinds.js";
 
 /** Collects the texts the user typed. Injected context, summaries, pins, images and empty messages are left out. */

@@ -1,5 +1,4 @@
-import { codexItems, type PlainItem } from "../messages/codex-parts.js";
-import type { ResponseItem } from "../messages/response-item.js";
+import { type ResponseItem, codexItems, type PlainItem } from "../messages/response-item.js";
 import { COMPACT_THRESHOLD } from "./constants.js";
 import { estimateItemTokens, estimateTokens } from "./tokens/estimate-tokens.js";
 

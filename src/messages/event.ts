@@ -6,8 +6,8 @@ import { KnowledgeSource } from "./knowledge.js";
 import { Plan } from "./plan.js";
 import { TurnDiff } from "./diff.js";
 import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./mcp.js";
-import { SessionSource } from "./session-source.js";
 import { TokenUsageInfo } from "./token-usage.js";
+import { SessionSource } from "./turn-context.js";
 
 const type = <T extends string>(name: T) => ({ type: z.literal(name) });
 

@@ -3,8 +3,7 @@ import { ApprovalRequest, ReviewDecision } from "./approval.js";
 import { CompactionNotes } from "./compaction.js";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";
-import { SessionSource } from "./session-source.js";
-import { TurnContext } from "./turn-context.js";
+import { TurnContext, SessionSource } from "./turn-context.js";
 import { typesOf, unknownVariant } from "./unknown-type.js";
 
 const timestamp = z.string();

@@ -1,6 +1,16 @@
 import * as z from "zod";
 import { SandboxPolicy } from "./policy.js";
-import { SessionSource } from "./session-source.js";
+
+export const SessionId = z.string();
+export type SessionId = z.infer<typeof SessionId>;
+
+/** How a new conversation was started: by a person, by a program, or by an MCP client. */
+export const StartSource = z.enum(["interactive", "non_interactive", "mcp"]);
+export type StartSource = z.infer<typeof StartSource>;
+
+/** How a conversation was started, or which one was resumed. Codex calls this `source`. */
+export const SessionSource = z.union([StartSource, z.object({ resume: SessionId })]);
+export type SessionSource = z.infer<typeof SessionSource>;
 
 /**
  * The settings of one turn. Our keys besides Codex's are `provider`, which a resumed turn needs to continue, `api`, and

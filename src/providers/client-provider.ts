@@ -1,10 +1,15 @@
-import { withCodexParts } from "../messages/codex-parts.js";
 import type { Failure, FailureCode } from "../messages/failure.js";
 import { FailureError } from "../messages/failure-error.js";
 import { isRecord } from "../base/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../base/parse.js";
-import { type ContentPart, type MessageItem, messageText, ResponseItem } from "../messages/response-item.js";
+import {
+  type ContentPart,
+  type MessageItem,
+  messageText,
+  ResponseItem,
+  withCodexParts,
+} from "../messages/response-item.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
 import { codeOfStatus, isPassing } from "./failures/retryable.js";

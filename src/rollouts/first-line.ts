@@ -1,7 +1,7 @@
 import { bareId } from "../base/text/conversation-id.js";
 import type { GitInfo, ImportOrigin, OwnLine } from "../messages/rollout-line.js";
-import type { StartSource } from "../messages/session-source.js";
 import { version } from "../version.js";
+import type { StartSource } from "../messages/turn-context.js";
 
 export interface FirstLineInput {
   readonly conversationId: string;

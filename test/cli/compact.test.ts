@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../src/messages/compaction-report.js";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../src/messages/compaction.js";
 import { Cli } from "../support/cli.js";
 
 const compactedLine = /^Context compacted: [\d.]+[kM]? → [\d.]+[kM]? tokens\n$/;

@@ -1,4 +1,4 @@
-import type { CompactionOutcome } from "../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../messages/compaction.js";
 import { bareId } from "../../base/text/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";

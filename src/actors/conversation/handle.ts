@@ -3,14 +3,19 @@ import {
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
 } from "../../messages/approval.js";
-import { codexItems, type PlainItem, plainItems } from "../../messages/codex-parts.js";
-import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction-report.js";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
 import { conversationName } from "../../base/text/conversation-name.js";
 import { InvalidInputError } from "../../base/errors.js";
 import type { Event } from "../../messages/event.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import { check } from "../../base/parse.js";
-import { type ResponseItem, ResponseItem as ResponseItemSchema } from "../../messages/response-item.js";
+import {
+  type ResponseItem,
+  ResponseItem as ResponseItemSchema,
+  codexItems,
+  type PlainItem,
+  plainItems,
+} from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo } from "../../messages/token-usage.js";

@@ -1,4 +1,4 @@
-import type { ContextUsage, ItemSize } from "../../messages/compaction-report.js";
+import type { ContextUsage, ItemSize } from "../../messages/compaction.js";
 import { fitted } from "../format/cells.js";
 import { tokenText } from "../format/token-text.js";
 import { visible } from "../../base/text/visible.js";

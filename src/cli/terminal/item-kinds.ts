@@ -1,4 +1,4 @@
-import type { ItemKind, ItemSize } from "../../messages/compaction-report.js";
+import type { ItemKind, ItemSize } from "../../messages/compaction.js";
 
 /** The display names of the kinds of items, in the order of the report. */
 const names = {

@@ -1,4 +1,4 @@
-import type { CompactionOutcome } from "../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../messages/compaction.js";
 import type { CommandContext } from "../context.js";
 import type { Watched } from "./turn-player.js";
 

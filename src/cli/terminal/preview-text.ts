@@ -1,4 +1,4 @@
-import type { CompactionPreview, ItemSize } from "../../messages/compaction-report.js";
+import type { CompactionPreview, ItemSize } from "../../messages/compaction.js";
 import { tokenText } from "../format/token-text.js";
 import { groupsOf, type ItemGroup } from "./item-kinds.js";
 

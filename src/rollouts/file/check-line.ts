@@ -1,7 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
-import { withCodexItems } from "../../messages/codex-parts.js";
 import { EventMsg } from "../../messages/event.js";
-import { ResponseItem } from "../../messages/response-item.js";
+import { ResponseItem, withCodexItems } from "../../messages/response-item.js";
 import { RolloutLine, type OwnLine, CodyPayload } from "../../messages/rollout-line.js";
 import { typesOf } from "../../messages/unknown-type.js";
 import { isoTime } from "../formats/lines/detect.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { contextText } from "../../../src/cli/terminal/context-text.js";
-import type { ContextUsage, ItemSize } from "../../../src/messages/compaction-report.js";
+import type { ContextUsage, ItemSize } from "../../../src/messages/compaction.js";
 
 const items: ItemSize[] = [
   { kind: "instructions", tokens: 1_200, text: "You are a coding agent" },

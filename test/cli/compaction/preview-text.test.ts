@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { previewText } from "../../../src/cli/terminal/preview-text.js";
-import type { CompactionPreview } from "../../../src/messages/compaction-report.js";
+import type { CompactionPreview } from "../../../src/messages/compaction.js";
 
 const preview: CompactionPreview = {
   strategy: "codex",

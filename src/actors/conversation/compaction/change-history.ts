@@ -1,4 +1,4 @@
-import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../../messages/compaction.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { QueuedChange } from "../state/cell.js";
 import { compactHistory } from "./compact-history.js";

@@ -1,4 +1,4 @@
-import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction-report.js";
+import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isContextMessage } from "../../../base/codex/context-message.js";

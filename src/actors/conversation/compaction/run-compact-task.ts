@@ -1,7 +1,6 @@
-import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../../messages/compaction.js";
 import { needsCompaction } from "../../../compaction/needs-compaction.js";
-import type { PlainItem } from "../../../messages/codex-parts.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
+import type { ResponseItem, PlainItem } from "../../../messages/response-item.js";
 import { type InlineInput, inputText } from "../../../messages/user-input.js";
 import type { Conversation } from "../handle.js";
 

@@ -1,4 +1,4 @@
-import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../../messages/compaction.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../../rollouts/file/history.js";

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { Config } from "../../../messages/config.js";
 import { isRecord } from "../../../base/is-record.js";
 import { check } from "../../../base/parse.js";
-import { StartSource } from "../../../messages/session-source.js";
 import type { ManagerOptions } from "./manager-options.js";
+import { StartSource } from "../../../messages/turn-context.js";
 
 /** Validates the options before they are used and returns them unchanged. */
 export function checkedOptions(options: ManagerOptions): ManagerOptions {

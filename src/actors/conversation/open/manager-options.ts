@@ -1,6 +1,5 @@
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
-import type { StartSource } from "../../../messages/session-source.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
 import type { ModelClient } from "../../../providers/client-provider.js";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
@@ -11,6 +10,7 @@ import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
 import type { Conversation } from "../handle.js";
 import type { RetryPolicy } from "../turn/sampling.js";
 import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
+import type { StartSource } from "../../../messages/turn-context.js";
 
 export interface ManagerOptions {
   /** cody's home directory; by default `CODY_HOME` of `env`, else `~/.cody`. */

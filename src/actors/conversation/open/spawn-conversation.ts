@@ -1,7 +1,6 @@
 import type { Event, EventMsg } from "../../../messages/event.js";
 import type { FailureCode } from "../../../messages/failure.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
-import type { SessionSource } from "../../../messages/session-source.js";
 import { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { EventQueue } from "../../runtime/event-queue.js";
@@ -19,6 +18,7 @@ import { Recording } from "../turn/recording.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
 import type { TurnParts } from "../turn/turn-world.js";
+import type { SessionSource } from "../../../messages/turn-context.js";
 
 export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly state: ConversationState;

@@ -16,7 +16,6 @@ import type { Event, EventMsg } from "../../../messages/event.js";
 import { check } from "../../../base/parse.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
-import type { SessionSource } from "../../../messages/session-source.js";
 import { builtInProviders } from "../../../providers/built-in.js";
 import { clientProvider } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
@@ -48,6 +47,7 @@ import { defaultRetry } from "../turn/sampling.js";
 import type { ManagerOptions } from "./manager-options.js";
 import { resolveSettings } from "./resolve-settings.js";
 import { spawnConversation } from "./spawn-conversation.js";
+import type { SessionSource } from "../../../messages/turn-context.js";
 
 /** The manager's parts that its conversations share. */
 export interface SpawnerParts {

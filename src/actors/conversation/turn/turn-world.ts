@@ -1,7 +1,6 @@
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
 import type { KnownFacts } from "../../../messages/model.js";
-import type { SessionSource } from "../../../messages/session-source.js";
 import type { ToolSpec } from "../../../messages/tool.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { Room } from "../../../tools/exec/whole-output.js";
@@ -17,6 +16,7 @@ import type { Settings } from "../state/settings.js";
 import type { Publish, Recording } from "./recording.js";
 import type { RetryPolicy } from "./sampling.js";
 import type { ChangeParts } from "./turn-changes.js";
+import type { SessionSource } from "../../../messages/turn-context.js";
 
 /** The parts of a turn from outside its conversation. */
 export interface TurnParts {

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
-import type { CompactionOutcome } from "../../../messages/compaction-report.js";
+import type { CompactionOutcome } from "../../../messages/compaction.js";
 import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";

@@ -1,6 +1,5 @@
-import { withCodexParts } from "../../../messages/codex-parts.js";
 import { isRecord } from "../../../base/is-record.js";
-import { type ContentPart, type MessageItem, ResponseItem } from "../../../messages/response-item.js";
+import { type ContentPart, type MessageItem, ResponseItem, withCodexParts } from "../../../messages/response-item.js";
 import { answered, called, thought } from "../lines/form-items.js";
 import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
 import type { Losses } from "../import/losses.js";

@@ -1,8 +1,7 @@
-import { withCodexParts } from "../../../messages/codex-parts.js";
 import { labelledSummary } from "../../../base/codex/codex-summary.js";
 import { CompactionNotes } from "../../../messages/compaction.js";
 import { isRecord } from "../../../base/is-record.js";
-import { ResponseItem } from "../../../messages/response-item.js";
+import { ResponseItem, withCodexParts } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
 import { linesOfTurn, type TurnMetadata } from "../../turns.js";
 import type { FormLines } from "../lines/form-lines.js";
