@@ -78,9 +78,8 @@ export type { RolloutTurn } from "./rollouts/turns.js";
 
 // Errors, and the schemas of everything that is submitted, published, configured or saved.
 export * from "./base/errors.js";
-export * from "./messages/approval.js";
+export * from "./messages/tools/approval.js";
 export type { CleanupResult, ConversationDeleteResult } from "./messages/cleanup.js";
-export type { PlainItem } from "./messages/codex-parts.js";
 export * from "./messages/compaction.js";
 /** Two types under the names that the API documents use. */
 export type { CompactionConfig as CompactConfig } from "./messages/config.js";
@@ -104,16 +103,16 @@ export {
 } from "./messages/config.js";
 export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 export { bareId, isConversationId, shownId } from "./base/text/conversation-id.js";
-export * from "./messages/diff.js";
+export * from "./messages/tools/diff.js";
 export { ErrorInfo, Event, EventMsg, PersistedEventMsg } from "./messages/event.js";
 export * from "./messages/failure.js";
 export { FailureError } from "./messages/failure-error.js";
-export * from "./messages/file-change.js";
-export * from "./messages/knowledge.js";
+export * from "./messages/tools/file-change.js";
+export * from "./messages/tools/knowledge.js";
 export * from "./messages/model.js";
 export { OutputSchema } from "./messages/output-schema.js";
-export * from "./messages/plan.js";
-export * from "./messages/policy.js";
+export * from "./messages/tools/plan.js";
+export * from "./messages/tools/policy.js";
 export {
   ContentPart,
   FunctionCallItem,
@@ -130,7 +129,7 @@ export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";
 export * from "./messages/rollout-line.js";
 export * from "./messages/submission.js";
 export * from "./messages/token-usage.js";
-export * from "./messages/tool.js";
+export * from "./messages/tools/tool.js";
 export * from "./messages/turn-context.js";
 export { type InlineInput, UserInput } from "./messages/user-input.js";
 export type { WrittenConfig } from "./config/files/written-config.js";

@@ -1,4 +1,4 @@
-import type { DiffHunk, FileDiff } from "../messages/diff.js";
+import type { DiffHunk, FileDiff } from "../messages/tools/diff.js";
 import { editScript } from "./edit-script.js";
 import { type ChangedFile, type FileVersion, isBinary } from "./changed-file.js";
 import { hunksOf } from "./hunks.js";

@@ -1,4 +1,4 @@
-import type { DiffHunk, DiffLine } from "../messages/diff.js";
+import type { DiffHunk, DiffLine } from "../messages/tools/diff.js";
 import type { Edit } from "./edit-script.js";
 
 const contextLines = 3;

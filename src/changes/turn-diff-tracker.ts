@@ -1,4 +1,4 @@
-import type { DiffSummary, FileDiff, TurnDiff } from "../messages/diff.js";
+import type { DiffSummary, FileDiff, TurnDiff } from "../messages/tools/diff.js";
 import { type ChangedFile, type FileMode, type FileVersion } from "./changed-file.js";
 import { fileDiff, fileDiffText } from "./file-diff.js";
 

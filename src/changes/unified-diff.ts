@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
-import type { DiffHunk, DiffLine, FileDiff } from "../messages/diff.js";
+import type { DiffHunk, DiffLine, FileDiff } from "../messages/tools/diff.js";
 import type { ChangedFile, FileVersion } from "./changed-file.js";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";

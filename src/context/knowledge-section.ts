@@ -1,4 +1,4 @@
-import type { KnowledgeEntry } from "../messages/knowledge.js";
+import type { KnowledgeEntry } from "../messages/tools/knowledge.js";
 import { settingsTable } from "../messages/settings-table.js";
 import { rankKnowledge } from "./rank-knowledge.js";
 import { toldLine } from "./told-text.js";

@@ -1,4 +1,4 @@
-import type { KnowledgeEntry, KnowledgeType } from "../messages/knowledge.js";
+import type { KnowledgeEntry, KnowledgeType } from "../messages/tools/knowledge.js";
 
 const weights = {
   correction: 1.5,

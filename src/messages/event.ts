@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { ExecApprovalRequest } from "./approval.js";
+import { ExecApprovalRequest } from "./tools/approval.js";
 import { CompactionTrigger } from "./compaction.js";
-import { FileChanges } from "./file-change.js";
-import { KnowledgeSource } from "./knowledge.js";
-import { Plan } from "./plan.js";
-import { TurnDiff } from "./diff.js";
-import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./mcp.js";
+import { FileChanges } from "./tools/file-change.js";
+import { KnowledgeSource } from "./tools/knowledge.js";
+import { Plan } from "./tools/plan.js";
+import { TurnDiff } from "./tools/diff.js";
+import { McpInvocation, McpServerTools, McpStartupStatus, McpToolResult } from "./tools/mcp.js";
 import { TokenUsageInfo } from "./token-usage.js";
 import { SessionSource } from "./turn-context.js";
 

@@ -3,7 +3,7 @@ import { Failure } from "./failure.js";
 import { ResponseItem } from "./response-item.js";
 import { TokenUsage } from "./token-usage.js";
 import type { OutputSchema } from "./output-schema.js";
-import { ToolSpec } from "./tool.js";
+import { ToolSpec } from "./tools/tool.js";
 
 /** Facts about a model from the model table or the configuration. */
 export const KnownFacts = z.object({ reasons: z.boolean(), maxOutput: z.number().int().positive().optional() });

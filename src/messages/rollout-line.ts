@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ApprovalRequest, ReviewDecision } from "./approval.js";
+import { ApprovalRequest, ReviewDecision } from "./tools/approval.js";
 import { CompactionNotes } from "./compaction.js";
 import { PersistedEventMsg } from "./event.js";
 import { ResponseItem } from "./response-item.js";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { ReviewDecision } from "./approval.js";
+import { ReviewDecision } from "./tools/approval.js";
 import { StrategyName } from "./compaction.js";
 import { OutputSchema } from "./output-schema.js";
-import { ApprovalPolicy, SandboxPolicy } from "./policy.js";
+import { ApprovalPolicy, SandboxPolicy } from "./tools/policy.js";
 import { UserInput } from "./user-input.js";
 
 const items = z.array(UserInput).min(1, "at least one input is needed").max(1000);

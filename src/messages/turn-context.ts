@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SandboxPolicy } from "./policy.js";
+import { SandboxPolicy } from "./tools/policy.js";
 
 export const SessionId = z.string();
 export type SessionId = z.infer<typeof SessionId>;

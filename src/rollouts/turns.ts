@@ -6,7 +6,7 @@ import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { milliseconds } from "./formats/lines/detect.js";
 import { applyToHistory } from "./file/history.js";
-import { sandboxPolicy } from "../messages/policy.js";
+import { sandboxPolicy } from "../messages/tools/policy.js";
 import { isRealUserMessage } from "../base/codex/context-message.js";
 
 export interface TurnMetadata {

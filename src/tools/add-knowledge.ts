@@ -1,4 +1,4 @@
-import { NewKnowledge } from "../messages/knowledge.js";
+import { NewKnowledge } from "../messages/tools/knowledge.js";
 import { defineTool } from "./define-tool.js";
 
 export const addKnowledge = defineTool({

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError } from "../base/errors.js";
 import { isRecord } from "../base/is-record.js";
-import { type ToolOutput, ToolSpec } from "../messages/tool.js";
+import { type ToolOutput, ToolSpec } from "../messages/tools/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";
 
 /** A model passes a tool's arguments by name, so they are always an object. */

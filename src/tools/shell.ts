@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ToolOutput } from "../messages/tool.js";
+import type { ToolOutput } from "../messages/tools/tool.js";
 import { CommandOutput } from "./exec/command-output.js";
 import { commandReport, exitCodeOf } from "./exec/command-report.js";
 import { defineTool } from "./define-tool.js";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isRecord } from "../base/is-record.js";
-import type { ToolSpec } from "../messages/tool.js";
+import type { ToolSpec } from "../messages/tools/tool.js";
 import type { Tool } from "./tool.js";
 
 /** The description of a tool that is sent to a model. */

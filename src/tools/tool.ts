@@ -1,11 +1,11 @@
 import type * as z from "zod";
-import type { ReviewDecision } from "../messages/approval.js";
+import type { ReviewDecision } from "../messages/tools/approval.js";
 import type { EventMsg } from "../messages/event.js";
-import type { FileChanges } from "../messages/file-change.js";
-import type { KnowledgeEntry, NewKnowledge } from "../messages/knowledge.js";
-import type { SandboxMode } from "../messages/policy.js";
+import type { FileChanges } from "../messages/tools/file-change.js";
+import type { KnowledgeEntry, NewKnowledge } from "../messages/tools/knowledge.js";
+import type { SandboxMode } from "../messages/tools/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
-import type { ToolOutput } from "../messages/tool.js";
+import type { ToolOutput } from "../messages/tools/tool.js";
 import type { FileStamps } from "./files/file-stamps.js";
 
 /** The events that a tool may emit while it runs. */

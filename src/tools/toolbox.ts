@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
-import { ToolSpec } from "../messages/tool.js";
+import { ToolSpec } from "../messages/tools/tool.js";
 import { addKnowledge } from "./add-knowledge.js";
 import { applyPatch } from "./apply-patch.js";
 import { listFiles } from "./list-files.js";

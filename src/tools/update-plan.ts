@@ -1,4 +1,4 @@
-import { Plan } from "../messages/plan.js";
+import { Plan } from "../messages/tools/plan.js";
 import { defineTool } from "./define-tool.js";
 
 const UpdatePlanArguments = Plan.strict().refine(

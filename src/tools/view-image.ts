@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import type { ToolOutput } from "../messages/tool.js";
+import type { ToolOutput } from "../messages/tools/tool.js";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
 import { failureWords } from "./failure-words.js";

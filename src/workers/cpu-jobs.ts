@@ -1,7 +1,7 @@
 import type { Encoding } from "../compaction/tokens/encoding-of.js";
 import type { UndoOutcome } from "../changes/restore/undo-turn.js";
 import type { KeptChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
-import type { TurnDiff } from "../messages/diff.js";
+import type { TurnDiff } from "../messages/tools/diff.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/file/raw-lines.js";
 

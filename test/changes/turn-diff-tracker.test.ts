@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TurnDiffTracker } from "../../src/changes/turn-diff-tracker.js";
-import type { DiffHunk } from "../../src/messages/diff.js";
+import type { DiffHunk } from "../../src/messages/tools/diff.js";
 import { changesOf, editSequences } from "../support/edit-sequences.js";
 
 const numbered = Array.from({ length: 10 }, (_, index) => `${index + 1}\n`);

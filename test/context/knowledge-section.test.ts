@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { buildKnowledgeSection } from "../../src/context/knowledge-section.js";
-import type { KnowledgeEntry } from "../../src/messages/knowledge.js";
+import type { KnowledgeEntry } from "../../src/messages/tools/knowledge.js";
 
 const now = new Date("2026-11-17T12:00:00.000Z");
 const header = "## Project Knowledge\nThe following knowledge was accumulated from previous sessions:\n\n";

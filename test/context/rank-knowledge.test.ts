@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { knowledgeScore, rankKnowledge } from "../../src/context/rank-knowledge.js";
-import type { KnowledgeEntry } from "../../src/messages/knowledge.js";
+import type { KnowledgeEntry } from "../../src/messages/tools/knowledge.js";
 
 const now = new Date("2026-11-17T12:00:00.000Z");
 const day = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Event } from "../../src/messages/event.js";
 import { FailureCode } from "../../src/messages/failure.js";
-import { ApprovalPolicy, SandboxMode } from "../../src/messages/policy.js";
+import { ApprovalPolicy, SandboxMode } from "../../src/messages/tools/policy.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { Op } from "../../src/messages/submission.js";
 import { exportFormats } from "../../src/rollouts/formats/export/export-format.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { ReviewDecision } from "../../src/messages/approval.js";
+import type { ReviewDecision } from "../../src/messages/tools/approval.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { leftByCrash } from "../support/left-by-crash.js";

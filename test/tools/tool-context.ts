@@ -1,5 +1,5 @@
 import type { Tool, ToolContext, ToolEvent } from "../../src/tools/tool.js";
-import type { ToolOutput } from "../../src/messages/tool.js";
+import type { ToolOutput } from "../../src/messages/tools/tool.js";
 import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { Watch } from "../support/watch.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { ToolOutput } from "../../src/messages/tool.js";
+import type { ToolOutput } from "../../src/messages/tools/tool.js";
 import type { ToolEvent } from "../../src/tools/tool.js";
 import { bundleModule } from "../support/bundle.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ToolSpec } from "../../src/messages/tool.js";
+import { ToolSpec } from "../../src/messages/tools/tool.js";
 import { builtInTools } from "../../src/tools/toolbox.js";
 import { toolSpec } from "../../src/tools/tool-spec.js";
 

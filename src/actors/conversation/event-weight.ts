@@ -1,5 +1,5 @@
 import type { Event } from "../../messages/event.js";
-import type { FileChange } from "../../messages/file-change.js";
+import type { FileChange } from "../../messages/tools/file-change.js";
 
 /** Returns the number of characters that only the event holds; items and messages are in the history anyway. */
 export function eventWeight({ msg }: Event): number {

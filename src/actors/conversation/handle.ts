@@ -2,7 +2,7 @@ import {
   type ApprovalRequest,
   type ReviewDecision,
   ReviewDecision as ReviewDecisionSchema,
-} from "../../messages/approval.js";
+} from "../../messages/tools/approval.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
 import { conversationName } from "../../base/text/conversation-name.js";
 import { InvalidInputError } from "../../base/errors.js";

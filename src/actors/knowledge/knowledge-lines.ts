@@ -1,4 +1,4 @@
-import { KnowledgeEntry } from "../../messages/knowledge.js";
+import { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 
 const maxLineChars = 64 * 1024;
 

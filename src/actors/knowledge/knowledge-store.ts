@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { makeDirectory } from "../../base/fs/make-directory.js";
-import { KnowledgeEntry } from "../../messages/knowledge.js";
+import { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 import { check } from "../../base/parse.js";
 import { openFolder } from "../../tools/files/open-folder.js";
 import { readKnowledgeFile } from "./read-knowledge.js";

@@ -1,5 +1,5 @@
 import { buildKnowledgeSection } from "../../context/knowledge-section.js";
-import type { KnowledgeEntry, NewKnowledge } from "../../messages/knowledge.js";
+import type { KnowledgeEntry, NewKnowledge } from "../../messages/tools/knowledge.js";
 import { failureWords } from "../../tools/failure-words.js";
 import type { Actor } from "../runtime/actor.js";
 import { KnownKnowledge } from "./known-knowledge.js";

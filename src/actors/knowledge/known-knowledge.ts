@@ -1,5 +1,5 @@
 import { toldLine } from "../../context/told-text.js";
-import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import type { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 
 /** Entries indexed by id and by their text as shown to the model. */
 export class KnownKnowledge {

@@ -1,5 +1,5 @@
 import { findProjectRoot } from "../../config/project/project.js";
-import type { NewKnowledge } from "../../messages/knowledge.js";
+import type { NewKnowledge } from "../../messages/tools/knowledge.js";
 import type { Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
 import {

@@ -6,7 +6,7 @@ import {
   type KnowledgeSource,
   maxKnowledgeChars,
   type NewKnowledge,
-} from "../../messages/knowledge.js";
+} from "../../messages/tools/knowledge.js";
 import type { TextRedactor } from "../../base/text/redaction.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";

@@ -1,6 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import type { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular.js";
 import { systemCode, systemReason } from "../../base/system-error.js";
 import { visible } from "../../base/text/visible.js";

@@ -1,7 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import { appendFlags } from "../../base/fs/open-regular.js";
 import { withFileLock } from "../../config/file-lock.js";
-import type { KnowledgeEntry } from "../../messages/knowledge.js";
+import type { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 import { FileProblem, refuseSpecialFile } from "../../tools/files/file-problem.js";
 import type { OpenFolder } from "../../tools/files/open-folder.js";
 import { existing, replaceFile } from "../../tools/files/replace-file.js";

@@ -1,7 +1,7 @@
 import { counted } from "../../base/text/counted.js";
 import { shortened } from "../../base/text/truncate.js";
-import { CallToolResult, McpContent } from "../../messages/mcp.js";
-import type { ToolOutput } from "../../messages/tool.js";
+import { CallToolResult, McpContent } from "../../messages/tools/mcp.js";
+import type { ToolOutput } from "../../messages/tools/tool.js";
 import { fitImage, maxImageBytes } from "../../tools/files/fit-image.js";
 
 /** Maximum number of images per result. */

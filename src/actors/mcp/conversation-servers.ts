@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { shortened } from "../../base/text/truncate.js";
 import { within } from "../../base/time/waiting.js";
-import type { ReviewDecision } from "../../messages/approval.js";
+import type { ReviewDecision } from "../../messages/tools/approval.js";
 import type { EventMsg } from "../../messages/event.js";
-import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/mcp.js";
-import type { ToolSpec, ToolOutput } from "../../messages/tool.js";
+import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/tools/mcp.js";
+import type { ToolSpec, ToolOutput } from "../../messages/tools/tool.js";
 import { defineTool } from "../../tools/define-tool.js";
 import { toolSpec } from "../../tools/tool-spec.js";
 import type { Tool, ToolContext } from "../../tools/tool.js";

@@ -1,5 +1,5 @@
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
-import type { ChangeRecord, KeptFolder } from "../../messages/change-record.js";
+import type { ChangeRecord, KeptFolder } from "../../messages/tools/change-record.js";
 import { openFolder } from "../../tools/files/open-folder.js";
 import { folderAt } from "../workspace/walk.js";
 import { parentsOf, type Standing } from "./standing.js";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { ChangeRecord, KeptVersion } from "../../messages/change-record.js";
+import type { ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import type { FileVersion } from "../changed-file.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";

@@ -1,5 +1,5 @@
 import { open, rename, rm, symlink, unlink } from "node:fs/promises";
-import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/change-record.js";
+import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
 import { newStrayName } from "../../tools/files/stray-name.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ChangeRecord, OpenSnapshot } from "../../messages/change-record.js";
+import type { ChangeRecord, OpenSnapshot } from "../../messages/tools/change-record.js";
 import { systemCode } from "../../base/system-error.js";
 import { ContentStore, hashOf, namesIn, replaceWhole } from "./content-store.js";
 
@@ -39,7 +39,7 @@ export class ChangeFolder {
   async open(): Promise<OpenSnapshot | undefined> {
     const text = textOf(join(this.folder, openName));
     if (text === undefined) return undefined;
-    const schema = await import("../../messages/change-record.js");
+    const schema = await import("../../messages/tools/change-record.js");
     return schema.OpenSnapshot.safeParse(jsonOf(text)).data;
   }
 
@@ -72,7 +72,7 @@ export class ChangeFolder {
 
   /** Returns every readable record, oldest first. */
   async records(): Promise<NumberedRecord[]> {
-    const schema = await import("../../messages/change-record.js");
+    const schema = await import("../../messages/tools/change-record.js");
     return this.#numbers().flatMap((number) => {
       const text = textOf(join(this.folder, fileName(number)));
       const { data } = schema.ChangeRecord.safeParse(text === undefined ? undefined : jsonOf(text));

@@ -1,4 +1,4 @@
-import type { KeptFile, KeptFolder, KeptVersion, LeftOutFile } from "../../messages/change-record.js";
+import type { KeptFile, KeptFolder, KeptVersion, LeftOutFile } from "../../messages/tools/change-record.js";
 import type { ContentStore } from "./content-store.js";
 import type { TreeFile } from "./take-tree.js";
 import type { FoundFolder } from "./walk.js";

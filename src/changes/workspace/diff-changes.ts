@@ -1,4 +1,4 @@
-import type { KeptFile, KeptVersion } from "../../messages/change-record.js";
+import type { KeptFile, KeptVersion } from "../../messages/tools/change-record.js";
 import type { FileVersion } from "../changed-file.js";
 import { TurnDiffTracker } from "../turn-diff-tracker.js";
 import { ContentStore } from "./content-store.js";

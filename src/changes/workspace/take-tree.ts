@@ -1,6 +1,6 @@
 import { readlinkSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LeftOutFile } from "../../messages/change-record.js";
+import type { LeftOutFile } from "../../messages/tools/change-record.js";
 import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { FileMode } from "../changed-file.js";
 import { type ContentStore, replaceWhole } from "./content-store.js";

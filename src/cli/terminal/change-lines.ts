@@ -1,4 +1,4 @@
-import type { FileChange } from "../../messages/file-change.js";
+import type { FileChange } from "../../messages/tools/file-change.js";
 
 /** The change of one file as lines with a sign before each; empty for a deleted file. */
 export function changeLines(change: FileChange): string[] {

@@ -4,7 +4,7 @@ import { visible } from "../../base/text/visible.js";
 import type { LogLevel } from "../../config/debug-log.js";
 import { chosenLogin } from "../../config/providers/logins.js";
 import { apiKey } from "../../config/providers/vendors.js";
-import type { FileDiff, TurnDiff } from "../../messages/diff.js";
+import type { FileDiff, TurnDiff } from "../../messages/tools/diff.js";
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { CommandContext } from "../context.js";
 import { fitted } from "../format/cells.js";

@@ -1,5 +1,5 @@
 import { counted } from "../../base/text/counted.js";
-import type { DiffSummary, FileDiff } from "../../messages/diff.js";
+import type { DiffSummary, FileDiff } from "../../messages/tools/diff.js";
 import { visible } from "../../base/text/visible.js";
 
 const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<FileDiff["status"], string>;

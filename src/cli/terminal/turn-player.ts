@@ -1,5 +1,5 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
-import type { ApprovalRequest } from "../../messages/approval.js";
+import type { ApprovalRequest } from "../../messages/tools/approval.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import type { Op } from "../../messages/submission.js";
 import type { Approver } from "./approval/approver.js";

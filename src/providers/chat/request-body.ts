@@ -1,7 +1,7 @@
 import type { Chat } from "openai/resources/chat/chat";
 import type { ModelRequest } from "../../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../../messages/response-item.js";
-import type { ToolSpec } from "../../messages/tool.js";
+import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
 import { normalized } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";

@@ -10,7 +10,7 @@ import type {
   FunctionCallOutputItem,
   ReasoningItem,
 } from "../../messages/response-item.js";
-import type { ToolSpec } from "../../messages/tool.js";
+import type { ToolSpec } from "../../messages/tools/tool.js";
 import { sendableImage } from "../normalize/content.js";
 import { normalized } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";

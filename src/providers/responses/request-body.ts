@@ -1,7 +1,7 @@
 import type { Responses } from "openai/resources/responses/responses";
 import type { ModelRequest } from "../../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../../messages/response-item.js";
-import type { ToolSpec } from "../../messages/tool.js";
+import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
 import { takesCustomTools } from "../normalize/custom-tools.js";
 import { normalized } from "../normalize/normalized.js";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { BigIntStats } from "node:fs";
-import type { FileChange, FileChanges } from "../../messages/file-change.js";
+import type { FileChange, FileChanges } from "../../messages/tools/file-change.js";
 import { failureWords } from "../failure-words.js";
 import { FileProblem, leadsElsewhere } from "../files/file-problem.js";
 import { openForModel } from "../files/open-for-model.js";

@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, SandboxMode } from "../../messages/policy.js";
+import type { ApprovalPolicy, SandboxMode } from "../../messages/tools/policy.js";
 
 /** The decision about a call: it runs, needs approval, or is refused. */
 export type Verdict =

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { heldPolicies, type Policies } from "../../../src/actors/conversation/open/effective-policies.js";
-import { ApprovalPolicy, SandboxMode } from "../../../src/messages/policy.js";
+import { ApprovalPolicy, SandboxMode } from "../../../src/messages/tools/policy.js";
 import { judge } from "../../../src/tools/policy/approval-policy.js";
 
 const approvals = ApprovalPolicy.options.filter((policy) => policy !== "on-failure");

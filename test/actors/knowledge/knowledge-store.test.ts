@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { appendKnowledge, readKnowledge, readRecentKnowledge } from "../../../src/actors/knowledge/knowledge-store.js";
 import { maxKnowledgeBytes } from "../../../src/actors/knowledge/read-knowledge.js";
-import type { KnowledgeEntry } from "../../../src/messages/knowledge.js";
+import type { KnowledgeEntry } from "../../../src/messages/tools/knowledge.js";
 import { bundleModule } from "../../support/bundle.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

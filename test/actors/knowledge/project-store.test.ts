@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { KnownKnowledge } from "../../../src/actors/knowledge/known-knowledge.js";
 import { ProjectStore } from "../../../src/actors/knowledge/project-store.js";
 import { activeKnowledge } from "../../../src/context/rank-knowledge.js";
-import type { KnowledgeEntry, NewKnowledge } from "../../../src/messages/knowledge.js";
+import type { KnowledgeEntry, NewKnowledge } from "../../../src/messages/tools/knowledge.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../src/actors/conversation/handle.js";
-import type { ExecApprovalRequest, ReviewDecision } from "../../../src/messages/approval.js";
+import type { ExecApprovalRequest, ReviewDecision } from "../../../src/messages/tools/approval.js";
 import type { EventMsg } from "../../../src/messages/event.js";
 import { FailureError } from "../../../src/messages/failure-error.js";
 

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Publish, Recording } from "../turn/recording.js";
 import type { ConversationState } from "../state/state.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import { judge, judgeKnowledge, type Verdict } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine } from "../../../tools/tool.js";

@@ -1,5 +1,5 @@
 import { isSummary, type ResponseItem } from "../../../messages/response-item.js";
-import type { ToolSpec } from "../../../messages/tool.js";
+import type { ToolSpec } from "../../../messages/tools/tool.js";
 import { recall } from "../../../tools/recall.js";
 import type { TurnParts } from "../turn/turn-world.js";
 

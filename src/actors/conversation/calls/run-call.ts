@@ -1,5 +1,5 @@
 import { isInside } from "../../../config/project/project.js";
-import { ToolOutput } from "../../../messages/tool.js";
+import { ToolOutput } from "../../../messages/tools/tool.js";
 import { cutMiddle } from "../../../base/text/truncate.js";
 import type { CommandLine, ToolContext, ToolScope } from "../../../tools/tool.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";

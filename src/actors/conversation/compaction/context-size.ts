@@ -1,6 +1,6 @@
 import { firstRatio } from "../../../compaction/tokens/calibrate.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import type { ToolSpec } from "../../../messages/tool.js";
+import type { ToolSpec } from "../../../messages/tools/tool.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { ConversationCell } from "../state/cell.js";
 import { offeredTools } from "../calls/offered-tools.js";

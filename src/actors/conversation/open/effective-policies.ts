@@ -1,4 +1,4 @@
-import { type ApprovalPolicy, SandboxMode } from "../../../messages/policy.js";
+import { type ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
 import { presentPolicy } from "../state/settings.js";
 
 /** The approval policy and the sandbox, which only make sense together. */

@@ -5,7 +5,7 @@ import { effectiveSetting } from "../../../config/settings/effective-settings.js
 import { type Config, WireApi } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import { InvalidInputError } from "../../../base/errors.js";
-import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../../messages/policy.js";
+import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../../messages/tools/policy.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { heldPolicies, type Policies, type SaidPolicies } from "./effective-policies.js";
 import { onFailureNotice, presentPolicy, type Settings } from "../state/settings.js";

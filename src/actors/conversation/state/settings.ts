@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import type { LoginName } from "../../../config/providers/logins.js";
 import type { WireApi } from "../../../messages/config.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
-import type { ApprovalPolicy, SandboxMode } from "../../../messages/policy.js";
-import { sandboxPolicy } from "../../../messages/policy.js";
+import type { ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
+import { sandboxPolicy } from "../../../messages/tools/policy.js";
 import type { Op } from "../../../messages/submission.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 

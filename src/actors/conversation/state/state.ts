@@ -1,4 +1,4 @@
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { CompactionNotes } from "../../../messages/compaction.js";
 import { isPrintable } from "../../../base/text/conversation-name.js";
 import type { ResponseItem } from "../../../messages/response-item.js";

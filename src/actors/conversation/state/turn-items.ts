@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from "../../../messages/approval.js";
+import type { ApprovalRequest } from "../../../messages/tools/approval.js";
 import { type Event, isApprovalMsg } from "../../../messages/event.js";
 import { FailureCode } from "../../../messages/failure.js";
 import { FailureError } from "../../../messages/failure-error.js";

@@ -1,5 +1,5 @@
 import { shortened } from "../../../base/text/truncate.js";
-import type { ReviewDecision } from "../../../messages/approval.js";
+import type { ReviewDecision } from "../../../messages/tools/approval.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";

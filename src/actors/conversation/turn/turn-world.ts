@@ -1,7 +1,7 @@
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
 import type { KnownFacts } from "../../../messages/model.js";
-import type { ToolSpec } from "../../../messages/tool.js";
+import type { ToolSpec } from "../../../messages/tools/tool.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { Room } from "../../../tools/exec/whole-output.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";

@@ -8,7 +8,7 @@ import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import { gitUser } from "../../../base/git/git-user.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
 import type { ConversationPlaces } from "../../../config/places.js";
-import type { LeftOutFile } from "../../../messages/change-record.js";
+import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readRollout } from "../../../rollouts/file/read.js";
 import { TurnEnds } from "../../../rollouts/turn-ends.js";

@@ -2,7 +2,7 @@ import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.j
 import type { RestorePlan } from "../../../changes/restore/plan-restore.js";
 import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../../changes/workspace/change-folder.js";
-import type { LeftOutFile } from "../../../messages/change-record.js";
+import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import { visible } from "../../../base/text/visible.js";
 import { localTime } from "../../format/local-time.js";
 import { statText } from "../../terminal/stat-text.js";

@@ -1,9 +1,9 @@
 import { quotedCommand, quotedWord } from "../../../base/text/quoted-command.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { isVisible, visible } from "../../../base/text/visible.js";
-import type { ApprovalRequest } from "../../../messages/approval.js";
+import type { ApprovalRequest } from "../../../messages/tools/approval.js";
 import { changeLines, changeWords } from "../change-lines.js";
-import type { FileChange } from "../../../messages/file-change.js";
+import type { FileChange } from "../../../messages/tools/file-change.js";
 import { cellsOf } from "../../format/cells.js";
 
 const unknownColumns = 100;

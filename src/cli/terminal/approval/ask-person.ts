@@ -1,4 +1,4 @@
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/approval.js";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { Prompt } from "../prompt/prompt.js";
 import type { Output } from "../output.js";
 import { approvalText } from "./approval-text.js";

@@ -1,6 +1,6 @@
 import type { CommandContext } from "../../context.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
-import type { ApprovalRequest } from "../../../messages/approval.js";
+import type { ApprovalRequest } from "../../../messages/tools/approval.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";

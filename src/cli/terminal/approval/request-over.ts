@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
-import type { ApprovalRequest } from "../../../messages/approval.js";
+import type { ApprovalRequest } from "../../../messages/tools/approval.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 
 /**

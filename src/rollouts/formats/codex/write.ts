@@ -1,6 +1,6 @@
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine, SessionMeta } from "../../../messages/rollout-line.js";
-import type { SandboxPolicy } from "../../../messages/policy.js";
+import type { SandboxPolicy } from "../../../messages/tools/policy.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { version } from "../../../version.js";
 import { encodeLine } from "../../file/encode.js";

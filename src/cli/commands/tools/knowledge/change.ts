@@ -1,6 +1,6 @@
 import { KnownKnowledge } from "../../../../actors/knowledge/known-knowledge.js";
 import { activeKnowledge } from "../../../../context/rank-knowledge.js";
-import { type KnowledgeEntry, NewKnowledge } from "../../../../messages/knowledge.js";
+import { type KnowledgeEntry, NewKnowledge } from "../../../../messages/tools/knowledge.js";
 import { check } from "../../../../base/parse.js";
 import { visible } from "../../../../base/text/visible.js";
 import { ageOf, counted } from "../../../format/age.js";

@@ -1,5 +1,5 @@
 import { knowledgeScore, scoredKnowledge } from "../../../../context/rank-knowledge.js";
-import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
+import type { KnowledgeEntry } from "../../../../messages/tools/knowledge.js";
 import { visible } from "../../../../base/text/visible.js";
 import { usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";

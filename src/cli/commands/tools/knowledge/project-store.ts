@@ -1,7 +1,7 @@
 import { ProjectStore } from "../../../../actors/knowledge/project-store.js";
 import { redactionRules } from "../../../../config/secrets/rules.js";
 import { createTextRedactor } from "../../../../config/secrets/text-redactor.js";
-import type { KnowledgeEntry } from "../../../../messages/knowledge.js";
+import type { KnowledgeEntry } from "../../../../messages/tools/knowledge.js";
 import { failureWords } from "../../../../tools/failure-words.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import type { CommandContext } from "../../../context.js";
