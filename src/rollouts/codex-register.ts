@@ -1,8 +1,6 @@
 import { basename, sep } from "node:path";
-import { bareId, isConversationId, shownId } from "../base/text/conversation-id.js";
-import { isRecord } from "../base/is-record.js";
-import { jsonOrUndefined } from "../base/parse.js";
-import { appendToIndex, readIndex, readIndexSync } from "./list/index-file.js";
+import { bareId } from "../base/text/conversation-id.js";
+import { appendToIndex, entriesIn, readIndex, readIndexSync } from "./list/index-file.js";
 import type { RolloutName } from "./list/layout-files.js";
 import { idOfName } from "./layout.js";
 
@@ -25,16 +23,10 @@ export function registeredInSync(register: string, directory: string): RolloutNa
 }
 
 function namesIn(lines: readonly string[], directory: string): RolloutName[] {
-  const found = new Map(lines.flatMap((line) => entryOf(line, directory)).map((rollout) => [rollout.id, rollout]));
+  const found = entriesIn(lines, ({ path }, { id }): RolloutName | undefined => {
+    if (typeof path !== "string") return undefined;
+    const isBelow = path.startsWith(directory + sep) && !path.split(sep).includes("..");
+    return isBelow && idOfName(basename(path)) === id ? { id, path } : undefined;
+  });
   return [...found.values()];
-}
-
-function entryOf(line: string, directory: string): RolloutName[] {
-  const value = jsonOrUndefined(line);
-  if (!isRecord(value)) return [];
-  const { id, path } = value;
-  if (typeof id !== "string" || !isConversationId(id) || typeof path !== "string") return [];
-  const isBelow = path.startsWith(directory + sep) && !path.split(sep).includes("..");
-  const rollout = { id: shownId(id), path };
-  return isBelow && idOfName(basename(path)) === rollout.id ? [rollout] : [];
 }

@@ -4,7 +4,13 @@ import { join, resolve, basename, dirname } from "node:path";
 import { commonDirectoryNamed, gitDirectoryNamed } from "../../base/git/git-directory.js";
 import type { GitUser } from "../../base/git/git-user.js";
 import { systemProblem } from "../../base/system-error.js";
-import type { KeptFile, ChangeRecord, KeptFolder, LeftOutFile, OpenSnapshot } from "../../messages/tools/change-record.js";
+import type {
+  KeptFile,
+  ChangeRecord,
+  KeptFolder,
+  LeftOutFile,
+  OpenSnapshot,
+} from "../../messages/tools/change-record.js";
 import { repositoryOf, type ReadRules } from "../../tools/search/ignore-rules.js";
 import { gitTextIn, rulesIn } from "../../tools/search/rules-in.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";

@@ -46,7 +46,7 @@ export function parsedHeader(line: string): CacheHeader | undefined {
   const value = jsonOrUndefined(line);
   if (!isRecord(value) || value["version"] !== version) return undefined;
   const { count, folders, open } = value;
-  if (typeof count !== "number" || !isTable(folders, 2) || !isTable(open, 4)) return undefined;
+  if (typeof count !== "number" || !areRows(folders, 2) || !areRows(open, 4)) return undefined;
   return { count, folders, open } as unknown as CacheHeader;
 }
 
@@ -89,7 +89,7 @@ function headIn(value: unknown): Head | undefined {
 const textKeys = ["provider", "model", "cwd", "gitBranch", "gitCommit", "title"] as const satisfies (keyof Head)[];
 
 /** Whether a value is a list of rows with a name and numbers. */
-function isTable(value: unknown, columns: number): boolean {
+function areRows(value: unknown, columns: number): boolean {
   return (
     Array.isArray(value) &&
     value.every((row: unknown) => {

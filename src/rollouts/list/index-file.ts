@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
-import { shownId } from "../../base/text/conversation-id.js";
+import { isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { isRecord } from "../../base/is-record.js";
+import { jsonOrUndefined } from "../../base/parse.js";
 import { appendFlags, readFlags } from "../../base/fs/open-regular.js";
 
 /** Enough for some hundred thousand lines; only the newest part of a longer file is read. */
@@ -38,6 +39,30 @@ export function readIndexSync(path: string): string[] {
   }
 }
 
+/**
+ * Parses the lines of an index by conversation id. `entryOf` gets the fields of a line, its id, and its time in
+ * milliseconds since 1970, 0 if unknown. The last entry of an id counts; invalid lines are skipped.
+ */
+export function entriesIn<T>(
+  lines: readonly string[],
+  entryOf: (
+    fields: Readonly<Record<string, unknown>>,
+    line: { readonly id: string; readonly updatedAt: number },
+  ) => T | undefined,
+): ReadonlyMap<string, T> {
+  const entries = new Map<string, T>();
+  for (const line of lines) {
+    const fields = jsonOrUndefined(line);
+    if (!isRecord(fields)) continue;
+    const { id: written, updated_at: date } = fields;
+    if (typeof written !== "string" || !isConversationId(written)) continue;
+    const [id, time] = [shownId(written), Date.parse(typeof date === "string" ? date : "")];
+    const entry = entryOf(fields, { id, updatedAt: Number.isNaN(time) ? 0 : time });
+    if (entry !== undefined) entries.set(id, entry);
+  }
+  return entries;
+}
+
 /** Appends a line. It is not synced, because an index can be rebuilt from the rollouts. */
 export async function appendToIndex(path: string, entry: Readonly<Record<string, unknown>>): Promise<void> {
   const file = await fs.promises.open(path, appendFlags, 0o600);
@@ -66,12 +91,8 @@ export async function forgetInIndex(path: string, ids: ReadonlySet<string>): Pro
 }
 
 function idOf(line: string): string {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) && typeof value["id"] === "string" ? shownId(value["id"]) : "";
-  } catch {
-    return "";
-  }
+  const value = jsonOrUndefined(line);
+  return isRecord(value) && typeof value["id"] === "string" ? shownId(value["id"]) : "";
 }
 
 function newestPart(stats: fs.Stats): { from: number; buffer: Buffer } {

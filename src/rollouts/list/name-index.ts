@@ -1,7 +1,6 @@
-import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
+import { bareId } from "../../base/text/conversation-id.js";
 import { isPrintable } from "../../base/text/conversation-name.js";
-import { isRecord } from "../../base/is-record.js";
-import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
+import { appendToIndex, entriesIn, readIndex, readIndexSync } from "./index-file.js";
 
 /** A conversation's name, and since when it has it, in milliseconds since 1970. */
 export interface NameEntry {
@@ -47,21 +46,8 @@ export function withNames<T extends { readonly id: string }>(
   });
 }
 
-/** The last entry of an id counts; invalid lines are skipped. */
 function namesIn(lines: readonly string[]): Names {
-  return new Map(lines.flatMap(entryOf));
-}
-
-function entryOf(line: string): [id: string, entry: NameEntry][] {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value)) return [];
-    const { id, thread_name: name, updated_at: updatedAt } = value;
-    if (typeof id !== "string" || !isConversationId(id)) return [];
-    if (typeof name !== "string" || name === "" || !isPrintable(name)) return [];
-    const namedAt = Date.parse(typeof updatedAt === "string" ? updatedAt : "");
-    return [[shownId(id), { name, namedAt: Number.isNaN(namedAt) ? 0 : namedAt }]];
-  } catch {
-    return [];
-  }
+  return entriesIn(lines, ({ thread_name: name }, { updatedAt: namedAt }) =>
+    typeof name === "string" && name !== "" && isPrintable(name) ? { name, namedAt } : undefined,
+  );
 }

@@ -1,8 +1,7 @@
 import { promises } from "node:fs";
 import { dirname } from "node:path";
-import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
-import { isRecord } from "../../base/is-record.js";
-import { appendToIndex, readIndex, readIndexSync } from "./index-file.js";
+import { bareId } from "../../base/text/conversation-id.js";
+import { appendToIndex, entriesIn, readIndex, readIndexSync } from "./index-file.js";
 
 /** Whether a conversation is pinned, and since when, in milliseconds since 1970. */
 export interface PinEntry {
@@ -46,20 +45,8 @@ export function withPins<T extends { readonly id: string }>(
   );
 }
 
-/** The last entry of an id counts; invalid lines are skipped. */
 function pinsIn(lines: readonly string[]): Pins {
-  return new Map(lines.flatMap(entryOf));
-}
-
-function entryOf(line: string): [id: string, entry: PinEntry][] {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value)) return [];
-    const { id, pinned, updated_at: updatedAt } = value;
-    if (typeof id !== "string" || !isConversationId(id) || typeof pinned !== "boolean") return [];
-    const pinnedAt = Date.parse(typeof updatedAt === "string" ? updatedAt : "");
-    return [[shownId(id), { pinned, pinnedAt: Number.isNaN(pinnedAt) ? 0 : pinnedAt }]];
-  } catch {
-    return [];
-  }
+  return entriesIn(lines, ({ pinned }, { updatedAt: pinnedAt }) =>
+    typeof pinned === "boolean" ? { pinned, pinnedAt } : undefined,
+  );
 }
