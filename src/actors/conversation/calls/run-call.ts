@@ -4,7 +4,7 @@ import { cutMiddle } from "../../../base/text/truncate.js";
 import type { CommandLine, ToolContext, ToolScope } from "../../../tools/tool.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import { messageOf } from "../../runtime/failures.js";
-import { within } from "../../../base/time/waiting.js";
+import { orAborted, within } from "../../../base/time/waiting.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
 import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
 
@@ -111,14 +111,7 @@ async function outputOf(run: () => Promise<unknown>, name: string): Promise<Tool
 
 /** Returns the tool's output, or undefined when it was told to stop and did not. */
 async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = () => resolve();
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  const result = await Promise.race([running, aborted]);
-  if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  const result = await orAborted(running, signal);
   if (result !== undefined) return result;
   return (await within(running, stopMs)) ? await running : undefined;
 }
