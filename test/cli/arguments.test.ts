@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { commandNames, commandRow } from "../../src/cli/arguments/command-table.js";
+import { type CommandFlags, commandNames, commandRow } from "../../src/cli/arguments/command-table.js";
 import { flagUsage, globalFlags } from "../../src/cli/arguments/flag-table.js";
 import { version } from "../../src/version.js";
 import { Cli } from "../support/cli.js";
@@ -180,4 +180,12 @@ test("a configuration that does not parse is named, and shows nothing of what is
   const { code, stderr } = await cli.run(["chat", "hello"]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("config.json: invalid JSON") });
   expect(stderr).not.toContain("secret");
+});
+
+test("a command's type has the flags it declares, and no others", () => {
+  const declared: Pick<CommandFlags<"list">, "limit" | "all"> = { limit: 3, all: false };
+  // @ts-expect-error: list does not declare --model, so reading it does not compile
+  type Undeclared = Pick<CommandFlags<"list">, "model">;
+  const values: readonly (Undeclared | typeof declared)[] = [declared];
+  expect(values).toEqual([{ limit: 3, all: false }]);
 });
