@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 import { SharedWork } from "../../base/time/shared-work.js";
 import { markerName } from "./guarded.js";
 
@@ -20,6 +21,10 @@ export interface Survivor {
 
 const maxRounds = 5;
 
+/** On a busy machine, a killed process stays visible for a while. */
+const maxDyingMs = 1_000;
+const dyingCheckMs = 5;
+
 /** Finds processes with the marker that are outside the group. */
 export async function findSurvivors(marker: string, group: number): Promise<Survivor[]> {
   const found = await Promise.all((await markedProcesses(marker)).map((pid) => survivor(pid, group)));
@@ -31,9 +36,19 @@ export async function killSurvivors(marker: string, group: number): Promise<Surv
   let found = await findSurvivors(marker, group);
   for (let round = 0; round < maxRounds && found.length > 0; round += 1) {
     for (const { pid } of found) kill(pid);
+    await untilDead(found, group);
     found = await findSurvivors(marker, group);
   }
   return found;
+}
+
+async function untilDead(killed: readonly Survivor[], group: number): Promise<void> {
+  const end = performance.now() + maxDyingMs;
+  while (performance.now() < end) {
+    const left = await Promise.all(killed.map(({ pid }) => survivor(pid, group)));
+    if (left.every((one) => one === undefined)) return;
+    await setTimeout(dyingCheckMs);
+  }
 }
 
 async function survivor(pid: number, group: number): Promise<Survivor | undefined> {
