@@ -76,7 +76,7 @@ test("it is all the same in how many stretches a file is read", async () => {
       const whole = await foldLines(fileLines(path, "conv")).catch(refusal);
       expect(await loadInThreads(closed, rollout).catch(refusal)).toEqual(whole);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

@@ -173,8 +173,13 @@ test("control characters and broken UTF-8 stay harmless data", async () => {
 
 test("a character that came in two pieces is one character", async () => {
   const context = await toolContext();
-  const command = "printf '\\342'; printf x >&2; sleep 0.05; printf '\\202\\254'";
-  const { content } = await call(shell, { command }, context);
+  const command = "printf '\\342'; printf x >&2; until [ -e go ]; do sleep 0.01; done; printf '\\202\\254'";
+  const running = call(shell, { command }, context);
+  for (const stream of ["stdout", "stderr"]) {
+    await context.events.until((event) => event.type === "exec_command_output_delta" && event.stream === stream);
+  }
+  await writeFile(join(context.cwd, "go"), "");
+  const { content } = await running;
   expect(content).toContain("Output:\nx€");
 });
 
