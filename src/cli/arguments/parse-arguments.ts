@@ -1,3 +1,4 @@
+import { cac } from "cac";
 import { nearestName } from "../../base/text/nearest-name.js";
 import { type CommandError, usageError } from "../command-error.js";
 import { numberFlag } from "../format/whole-number.js";
@@ -40,8 +41,10 @@ interface GivenFlag {
   readonly spelling: string;
   /** Undefined if no command has such a flag. */
   readonly name: FlagName | undefined;
-  /** Undefined if none was given. */
-  readonly value: string | undefined;
+  /** Written as `--flag=value`. */
+  readonly isAssigned: boolean;
+  /** All values that were given for it, in order; undefined where it was given without one. */
+  readonly values: readonly (string | undefined)[];
 }
 
 interface Scanned {
@@ -51,27 +54,52 @@ interface Scanned {
   readonly given: readonly GivenFlag[];
 }
 
-/** Separates words and flags. Every flag has the same kind in all commands, so this does not depend on the command. */
+/**
+ * Separates words and flags. Every flag has the same kind in all commands, so this does not depend on the command: cac
+ * is given every flag, and the caller checks which of them the command accepts.
+ */
 function scan(argv: readonly string[]): Scanned {
   const dashes = argv.indexOf("--");
   const end = dashes === -1 ? argv.length : dashes;
-  const words: string[] = [];
-  const given: GivenFlag[] = [];
-  for (let at = 0; at < end; at += 1) {
-    const argument = argv[at] ?? "";
-    if (!isFlag(argument)) {
-      words.push(argument);
-      continue;
-    }
-    const [, spelling = argument, assigned] = /^([^=]*)=([^]*)$/.exec(argument) ?? [];
-    const name = nameBySpelling.get(spelling);
-    const next = at + 1 < end ? argv[at + 1] : undefined;
-    const takesNext = assigned === undefined && name !== undefined && flagRow(name).kind !== "switch";
-    const value = takesNext && next !== undefined && !isFlag(next) ? next : undefined;
-    if (value !== undefined) at += 1;
-    given.push({ spelling, name, value: assigned ?? value });
+  const typed = argv.slice(0, end);
+  const cli = cac("cody");
+  for (const name of flagNames) {
+    const { short, value = "" } = flagRow(name);
+    cli.option(`${short === undefined ? "" : `${short}, `}--${name} ${value}`, "");
   }
-  return { words, behindDashes: argv.slice(end + 1), given };
+  const { args, options } = cli.parse(["node", "cody", ...typed.map(marked)], { run: false });
+  const given = typed.filter(isFlag).map((argument): Omit<GivenFlag, "values"> => {
+    const [spelling = argument] = argument.split("=", 1);
+    return { spelling, name: nameBySpelling.get(spelling), isAssigned: spelling !== argument };
+  });
+  return {
+    words: args.map(unmarked),
+    behindDashes: argv.slice(end + 1),
+    given: given.map((flag) => ({ ...flag, values: valuesGiven(flag.name === undefined ? [] : options[flag.name]) })),
+  };
+}
+
+function valuesGiven(option: unknown): (string | undefined)[] {
+  return [option].flat().map((value) => (typeof value === "string" ? unmarked(value) : undefined));
+}
+
+/** Cannot occur in a process argument. */
+const marker = "\0";
+
+/**
+ * Protects an argument from cac, which would convert numbers, take `true` after a switch as its value, treat a lone dash
+ * as a flag, and read `--no-x` as `--x=false`. A flag becomes its name in the table: `--base-url` is `--baseUrl`.
+ */
+function marked(argument: string): string {
+  if (!isFlag(argument)) return marker + argument;
+  const [, spelling = argument, value] = /^([^=]*)=([^]*)$/.exec(argument) ?? [];
+  const name = nameBySpelling.get(spelling);
+  const flag = name === undefined ? spelling : `--${name}`;
+  return value === undefined ? flag : `${flag}=${marker}${value}`;
+}
+
+function unmarked(text: string): string {
+  return text.startsWith(marker) ? text.slice(marker.length) : text;
 }
 
 /** A lone dash is a word: it stands for stdin. */
@@ -88,33 +116,22 @@ function spellingsOf(name: FlagName): string[] {
   return [...(short === undefined ? [] : [short]), spellingOf(name)];
 }
 
-function checkFlag({ spelling, name: flag, value }: GivenFlag, name: CommandName, typedCommand: string): void {
+function checkFlag({ spelling, name: flag, isAssigned }: GivenFlag, name: CommandName, typedCommand: string): void {
   if (flag === undefined) throw unknownFlag(spelling, name);
   if (!acceptedBy(name).includes(flag)) {
     // It may be a flag of the command that was meant.
     throw name === "" && typedCommand !== "" ? unknownCommand(typedCommand) : inapplicableFlag(spelling, flag, name);
   }
-  if (flagRow(flag).kind === "switch" && value !== undefined) throw usageError(`${spelling} takes no value`);
+  if (flagRow(flag).kind === "switch" && isAssigned) throw usageError(`${spelling} takes no value`);
 }
 
 function acceptedBy(name: CommandName): readonly FlagName[] {
   return [...commandRow(name).flags, ...globalFlags];
 }
 
-/** If a flag is given twice, the last value wins, except for flags that may be repeated. */
 function valuesOf(given: readonly GivenFlag[]): GivenFlags {
   const isHelp = given.some(({ name }) => name === "help" || name === "version");
-  const values = [...new Set(given.flatMap(({ name }) => name ?? []))].map((name): [FlagName, unknown] => {
-    const typed = given.filter((flag) => flag.name === name).map(({ value }) => value);
-    const value = typed.at(-1);
-    const { kind } = flagRow(name);
-    if (kind === "switch") return [name, true];
-    if (kind === "texts") return [name, typed.map((text) => text ?? needsValue(name))];
-    if (kind === "optional text" && value === undefined) return [name, true];
-    const text = value || needsValue(name);
-    // Help is shown even if a number is wrong.
-    return [name, kind === "number" && !isHelp ? numberFlag(spellingOf(name), text) : text];
-  });
+  const values = given.flatMap(({ name, values: typed }) => (name === undefined ? [] : [[name, valueOf(name, typed)]]));
   const noGlobals: Pick<GivenFlags, "json" | "raw" | "help" | "version"> = {
     json: false,
     raw: false,
@@ -122,6 +139,18 @@ function valuesOf(given: readonly GivenFlag[]): GivenFlags {
     version: false,
   };
   return { ...noGlobals, ...Object.fromEntries(values) };
+
+  /** If a flag is given twice, the last value wins, except for flags that may be repeated. */
+  function valueOf(name: FlagName, typed: GivenFlag["values"]): unknown {
+    const { kind } = flagRow(name);
+    const value = typed.at(-1);
+    if (kind === "switch") return true;
+    if (kind === "texts") return typed.map((text) => text ?? needsValue(name));
+    if (kind === "optional text" && value === undefined) return true;
+    const text = value || needsValue(name);
+    // Help is shown even if a number is wrong.
+    return kind === "number" && !isHelp ? numberFlag(spellingOf(name), text) : text;
+  }
 }
 
 function needsValue(name: FlagName): never {
