@@ -215,7 +215,7 @@ test("a submission too large to be read back is refused, and so is what JSON can
   const item = { ...user("x"), size: 1n };
   await expect(conversation.replaceHistory([item])).rejects.toThrow("history: cannot be converted to JSON");
   const deep = { ...user("x"), in: JSON.parse("[".repeat(500) + "]".repeat(500)) as unknown };
-  await expect(conversation.replaceHistory([deep])).rejects.toThrow("history: nested too deep");
+  await expect(conversation.replaceHistory([deep])).rejects.toThrow("history: nested too deeply");
   expect(conversation.getHistory()).toEqual([]);
   expect(await conversation.processMessage("fine")).toHaveLength(2);
 });

@@ -144,7 +144,7 @@ test("a line that is as deep as any may be crosses, and a deeper one is refused 
   expect(state.history.at(-1)).toMatchObject({ content: [] });
   await appendFile(path, deepLine(maxLineDepth));
   const here = await errorOf(foldLines(fileLines(path, id)));
-  expect(here).toMatchObject({ name: "CorruptedRolloutError", detail: "nested too deep" });
+  expect(here).toMatchObject({ name: "CorruptedRolloutError", detail: "nested too deeply" });
   expect(await errorOf(inThreads(openPool(), path))).toStrictEqual(here);
 });
 

@@ -116,7 +116,7 @@ test.each([
     "not valid JSON: Unexpected non-whitespace character after JSON at position 12",
   ],
   ["a control character", "\u001b[2J", "not valid JSON: Unexpected token '\\033'"],
-  ["a list in a list, and so on", `{"type":"a","list":${"[".repeat(9_000)}${"]".repeat(9_000)}}`, "nested too deep"],
+  ["a list in a list, and so on", `{"type":"a","list":${"[".repeat(9_000)}${"]".repeat(9_000)}}`, "nested too deeply"],
 ])("damage before the last line is refused with its number: %s", async (_name, bad, detail) => {
   const line = encodeLine(said("one"));
   const failure = await read(`${line}\n${bad}\n${line}`).catch((error: unknown) => error);
@@ -126,7 +126,7 @@ test.each([
 
 test("a line is as deep as it may be, and what replaces the history a little deeper", async () => {
   expect((await read(deepLine(maxLineDepth))).end.skipped).toBe(1);
-  await expect(read(deepLine(maxLineDepth + 1))).rejects.toThrow("line 1: nested too deep");
+  await expect(read(deepLine(maxLineDepth + 1))).rejects.toThrow("line 1: nested too deeply");
   const item = { type: "of_tomorrow", ...deep(maxLineDepth - 1) };
   const [kept] = (await read(JSON.stringify({ timestamp, type: "response_item", payload: item }))).lines;
   expect(kept?.payload).toEqual(item);

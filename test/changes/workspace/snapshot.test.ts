@@ -63,7 +63,7 @@ test("a file that was not touched is not read again, and one that was is, whatev
 test.each([
   ["files", { maxFiles: 1 }, "the folder has more than 1 files that git does not ignore"],
   ["entries", { maxEntries: 1 }, "the folder has more than 1 files and folders that git does not ignore"],
-  ["bytes", { maxBytes: 3 }, /are more than 0\.000003 MB/],
+  ["bytes", { maxBytes: 3 }, /are larger than 0\.000003 MB/],
 ])("a workspace with too many %s is not tracked, and it is said why", async (_what, limits, reason) => {
   const request = await workspace();
   await writeFile(join(request.cwd, "b"), "2\n");
