@@ -119,7 +119,8 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     const { events } = await ask(stream, (response) => void response.writeHead(status, headers).end(body));
     const wait = status === 429 ? { retryAfterMs: 3_000 } : {};
     const retryable = status === 429 || status > 500;
-    const message = `acme answered ${status}${said}`;
+    const verb = status === 401 ? "rejected the API key or login (401)" : `answered ${status}`;
+    const message = `acme ${verb}${said}`;
     expect(events).toEqual([{ type: "failed", failure: { code, message, retryable, ...wait } }]);
   });
 

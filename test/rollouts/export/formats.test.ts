@@ -236,7 +236,7 @@ read_file a.txt
 let x
 \`\`\`
 
-— *Here the history was compacted* —
+— *The history was compacted here* —
 
 > They looked.
 
