@@ -90,8 +90,8 @@ test("what is wrong with a project's configuration is said, and nothing of it co
 test("a configuration that is no plain file is not opened", async () => {
   const { home, root } = await project({});
   await promisify(execFile)("mkfifo", [join(root, ".cody/config.yaml")]);
-  expect((await readProjectServers(home, root)).problem).toContain("config.yaml is not a file");
+  expect((await serversIn(home, root)).problem).toContain("config.yaml is not a file");
   const linked = await project({});
   await symlink("/etc/passwd", join(linked.root, ".cody/config.yaml"));
-  expect((await readProjectServers(linked.home, linked.root)).problem).toContain("config.yaml is not a file");
+  expect((await serversIn(linked.home, linked.root)).problem).toContain("config.yaml is not a file");
 });

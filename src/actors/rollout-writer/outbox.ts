@@ -56,9 +56,15 @@ export class RolloutOutbox implements Outgoing {
     if (this.#rollouts.has(conversationId)) {
       return { outcome: { status: "in_use", owner: `this process (pid ${process.pid})` }, rollout: unsavedRollout };
     }
+    const opened = await this.#tryOpen(request);
+    if (opened.outcome.status !== "in_use") return opened;
+    const isFree = await removeLeftLock(request.path, closedOwners).catch(() => false);
+    return isFree ? await this.#tryOpen(request) : opened;
+  }
+
+  async #tryOpen(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
     const rollout = new OutboxRollout(this, request);
-    this.#rollouts.set(conversationId, rollout);
-    if (closedOwners.size > 0) await removeLeftLock(request.path, closedOwners).catch(() => undefined);
+    this.#rollouts.set(request.conversationId, rollout);
     const outcome = await rollout.open();
     if (outcome.status !== "in_use") return { outcome, rollout };
     this.forget(rollout);

@@ -50,22 +50,24 @@ export async function releaseLock(rolloutPath: string, owner: LockOwner): Promis
   if (found.status === "held" && found.owner.token === owner.token) await rm(lock, { force: true });
 }
 
-let removal: Promise<void> = Promise.resolve();
+let removal: Promise<unknown> = Promise.resolve();
 
 /**
  * Removes the lock of an owner that has closed in this process but could not remove it, for example because the disk
- * was failing. Other processes never do, because they see that this process is alive. One removal runs at a time: a
+ * was failing; returns whether there was one. Other processes never do, because they see that this process is alive. One removal runs at a time: a
  * second one must not delete the lock that was taken after the first.
  */
-export async function removeLeftLock(rolloutPath: string, closedTokens: ReadonlySet<string>): Promise<void> {
+export async function removeLeftLock(rolloutPath: string, closedTokens: ReadonlySet<string>): Promise<boolean> {
   const lock = lockPath(rolloutPath);
-  const remove = async (): Promise<void> => {
+  const remove = async (): Promise<boolean> => {
     const found = await readLock(lock);
-    if (found.status === "held" && closedTokens.has(found.owner.token)) await rm(lock, { force: true });
+    const isLeft = found.status === "held" && closedTokens.has(found.owner.token);
+    if (isLeft) await rm(lock, { force: true });
+    return isLeft;
   };
   const result = removal.then(remove);
   removal = result.catch(() => undefined);
-  await result;
+  return await result;
 }
 
 function lockPath(rolloutPath: string): string {
