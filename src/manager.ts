@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
-import { checkedOptions } from "./actors/conversation/open/checked-options.js";
+import { validateOptions } from "./actors/conversation/open/checked-options.js";
 import type { Conversation } from "./actors/conversation/handle.js";
 import type { ImporterParts } from "./actors/conversation/saved/import-conversation.js";
 import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/saved/import-options.js";
@@ -18,7 +18,7 @@ import { readParent } from "./actors/conversation/open/read-parent.js";
 import { SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
-import { countedBy, forgiving, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
+import { countWith, withEstimateFallback, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
 import { Summarizer } from "./actors/compactor/summarizer.js";
 import { TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
@@ -68,7 +68,7 @@ export class ConversationManager implements AsyncDisposable {
   #shutdown: Promise<void> | undefined;
 
   constructor(given: ManagerOptions = {}) {
-    const options = checkedOptions(given);
+    const options = validateOptions(given);
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
@@ -91,7 +91,9 @@ export class ConversationManager implements AsyncDisposable {
       now: this.#now,
       track: (work) => this.#track(work),
     });
-    const counts = new TokenCounts(options.tokenizer && forgiving(options.tokenizer, (message) => this.#warn(message)));
+    const counts = new TokenCounts(
+      options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
+    );
     this.#gate = new RequestGate(config.limits ?? {});
     this.#desk = new CredentialResolver({
       home: homes.home,
@@ -245,7 +247,7 @@ export class ConversationManager implements AsyncDisposable {
   /** The exact number of tokens in each text, counted off the main thread; rejects with a `FailureError`. */
   async countTokens(texts: readonly string[], { model }: CountTokensOptions): Promise<readonly number[]> {
     const tokenizer = this.#tokenizer;
-    if (tokenizer !== undefined) return texts.map((text) => countedBy(tokenizer, text));
+    if (tokenizer !== undefined) return texts.map((text) => countWith(tokenizer, text));
     const outcome = await countTokens(this.#cpu, texts, model);
     if (!outcome.ok) throw new FailureError(outcome.failure);
     return outcome.value;

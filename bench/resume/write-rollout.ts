@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import type { MessageItem, ResponseItem } from "../../src/messages/response-item.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { firstLine } from "../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../src/rollouts/first-line.js";
 import { variedText } from "../support/varied-text.js";
 import { conversationId, type Kind } from "./kind.js";
 
@@ -22,7 +22,7 @@ const everyThirtieth = 30;
 export async function writeRollout(path: string, bytes: number, kind: Kind): Promise<void> {
   const file = createWriteStream(path, { mode: 0o600 });
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
-  file.write(encodeLine(firstLine({ conversationId, now, ...labels })));
+  file.write(encodeLine(sessionMetaLine({ conversationId, now, ...labels })));
   let written = 0;
   let sinceCompaction = 0;
   let said: MessageItem[] = [];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { Ref } from "../../src/actors/runtime/actor.js";
-import { endpointOf } from "../../src/actors/runtime/endpoint.js";
+import { comlinkEndpoint } from "../../src/actors/runtime/endpoint.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { EchoAnswers, EchoOp } from "./echo.js";
 import { inLanes, perSecond } from "./measure.js";
@@ -26,7 +26,7 @@ interface Echo {
 export function openThreads(): Threads {
   const raw = new RawEcho();
   const comlinkThread = openThread("comlink-echo");
-  const comlink = Comlink.wrap<Echo>(endpointOf(comlinkThread.port));
+  const comlink = Comlink.wrap<Echo>(comlinkEndpoint(comlinkThread.port));
   const ref: Ref<EchoOp, EchoAnswers> = spawnThread<EchoOp, EchoAnswers, null>(entry("actor-echo"), null);
   return {
     rawAsks: (lanes, count) => asking(lanes, count, (op) => raw.ask(op)),

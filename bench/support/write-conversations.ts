@@ -4,7 +4,7 @@ import { newConversationId } from "../../src/actors/conversation/open/opener.js"
 import { homePaths } from "../../src/config/paths.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { firstLine } from "../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../src/rollouts/first-line.js";
 import { line } from "./line.js";
 
 const answersEach = 6;
@@ -29,5 +29,5 @@ function rollout(conversationId: string, index: number): string {
     payload: { type: "message", role: "user", content: [{ type: "input_text", text: `What is ${index}+2?` }] },
   };
   const answers = Array.from({ length: answersEach }, () => line);
-  return [firstLine({ conversationId, now, ...labels }), question, ...answers].map(encodeLine).join("");
+  return [sessionMetaLine({ conversationId, now, ...labels }), question, ...answers].map(encodeLine).join("");
 }

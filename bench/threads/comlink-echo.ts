@@ -1,6 +1,6 @@
 import * as Comlink from "comlink";
-import { endpointOf } from "../../src/actors/runtime/endpoint.js";
+import { comlinkEndpoint } from "../../src/actors/runtime/endpoint.js";
 import type { EchoOp } from "../support/echo.js";
 import { ownPort } from "../support/own-port.js";
 
-Comlink.expose({ echo: ({ value }: EchoOp): number => value }, endpointOf(ownPort()));
+Comlink.expose({ echo: ({ value }: EchoOp): number => value }, comlinkEndpoint(ownPort()));

@@ -109,7 +109,7 @@ function placesToCompare(
   const kinds = kindsOf(lines, others, from, to);
   const places: number[] = [];
   for (const [index, kind] of kinds.entries()) {
-    if (kind === "common" || (kind === "frequent" && !standsAmongAlone(kinds, index))) places.push(from + index);
+    if (kind === "common" || (kind === "frequent" && !isBetweenUniqueLines(kinds, index))) places.push(from + index);
     else marks[from + index] = 1;
   }
   return Int32Array.from(places);
@@ -126,7 +126,7 @@ function kindsOf(lines: Int32Array, others: Int32Array, from: number, to: number
 }
 
 /** Whether a frequent line has lines that occur in only one text on both of its sides. */
-function standsAmongAlone(kinds: readonly Kind[], index: number): boolean {
+function isBetweenUniqueLines(kinds: readonly Kind[], index: number): boolean {
   const [before, after] = [neighbours(kinds, index, -1), neighbours(kinds, index, 1)];
   if (before.alone === 0 || after.alone === 0) return false;
   const frequent = before.frequent + after.frequent;

@@ -14,7 +14,7 @@ const [first, ...others] = process.argv.slice(2);
 if (others.length === 0 && (first === "--version" || first === "-v")) {
   printVersion();
 } else {
-  keepCompiled(process.env);
+  cacheCompiledCode(process.env);
   void start();
 }
 
@@ -42,7 +42,7 @@ function printVersion(): void {
  * Lets Node cache compiled code in a `cody` folder of this user's cache folder, if that exists. Anybody who can write
  * there could make us run any code, so both folders must belong to this user and be writable by nobody else.
  */
-function keepCompiled(env: NodeJS.ProcessEnv): void {
+function cacheCompiledCode(env: NodeJS.ProcessEnv): void {
   const { XDG_CACHE_HOME, HOME, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = env;
   if (enableCompileCache === undefined || NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE) return;
   const caches = XDG_CACHE_HOME || `${HOME}/.cache`;

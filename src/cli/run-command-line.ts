@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
-import { codexHome, codyHome } from "../config/paths.js";
+import { resolveCodexHome, codyHome } from "../config/paths.js";
 import { findProjectRoots, type ProjectRoots } from "../config/project/project-roots.js";
 import { version } from "../version.js";
 import { commandRow } from "./arguments/command-table.js";
@@ -30,7 +30,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   const diagnostics = openDiagnostics(terminal, home);
   const unlisten = terminal.onCrash((error) => void crash(error, terminal, diagnostics));
   try {
-    const codex = codexHome({ env: terminal.env, homedir: () => terminal.homedir });
+    const codex = resolveCodexHome({ env: terminal.env, homedir: () => terminal.homedir });
     const { args, flags } = parsed;
     const projectRoots = searchedOnce(terminal);
     return await runCommand(parsed, { ...diagnostics, terminal, home, codexHome: codex, projectRoots, args, flags });

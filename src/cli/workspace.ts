@@ -98,7 +98,7 @@ export class Workspace implements AsyncDisposable {
     return conversation;
   }
 
-  async fork({ id, path }: Target, said: ForkWish = {}): Promise<NewConversation> {
+  async fork({ id, path }: Target, said: ForkRequest = {}): Promise<NewConversation> {
     const config = { ...this.#changes, ...this.#folder(), ...said };
     const forking =
       path === undefined ? this.#manager.forkConversation(id, config) : this.#manager.forkRollout(path, config);
@@ -163,7 +163,7 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-export type ForkWish = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
+export type ForkRequest = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
 
 interface WorkspaceParts {
   /** The configured directories. */
@@ -188,7 +188,7 @@ export async function openWorkspace(
 }
 
 /** For read-only commands: they write nothing, so they need no lock. */
-export function onlyLooking<Context extends CommandContext>(context: Context): Context & NotSaving {
+export function readOnlyContext<Context extends CommandContext>(context: Context): Context & NotSaving {
   return { ...context, outbox: undefined, flags: { ...context.flags, noPersistence: true } };
 }
 

@@ -1,5 +1,5 @@
 import { type ResponseItem, isFlagged, isSummary } from "../messages/response-item.js";
-import { contextKey, contextPlaces } from "./initial-context.js";
+import { contextKey, contextIndexes } from "./initial-context.js";
 import { groupsOf, type ItemGroup } from "./cut/item-groups.js";
 import { isRequest } from "./item-kinds.js";
 import { safeCuts } from "./cut/safe-cut.js";
@@ -35,7 +35,7 @@ export function mapHistory(items: readonly ResponseItem[], count: CountItem): Hi
     nextCut: nextOf(cuts),
     endCut: cuts.lastIndexOf(true) < covered ? items.length : cuts.lastIndexOf(true),
     requests: items.flatMap((item, place) => (isRequest(item) ? [place] : [])),
-    context: contextPlaces(items),
+    context: contextIndexes(items),
     covered,
   };
 }
@@ -44,7 +44,7 @@ export function mapHistory(items: readonly ResponseItem[], count: CountItem): Hi
  * Returns the items before the cut that no summary covers yet, without context, pins and snapshots, which are kept
  * anyway.
  */
-export function uncovered({ items, covered }: HistoryMap, cut: number): ResponseItem[] {
+export function unsummarizedItems({ items, covered }: HistoryMap, cut: number): ResponseItem[] {
   return items
     .slice(covered, cut)
     .filter((item) => item.type !== "ghost_snapshot" && !isFlagged(item) && contextKey(item) === undefined);

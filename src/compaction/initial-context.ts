@@ -5,11 +5,11 @@ const ofTurns = /<user_shell_command>|<turn_aborted>|<subagent_notification>|<ho
 
 /** Returns the context messages injected beside the conversation: the newest of each kind, in order. */
 export function initialContext(history: readonly ResponseItem[]): ResponseItem[] {
-  const places = contextPlaces(history);
+  const places = contextIndexes(history);
   return history.filter((_, place) => places.has(place));
 }
 
-export function contextPlaces(history: readonly ResponseItem[]): Set<number> {
+export function contextIndexes(history: readonly ResponseItem[]): Set<number> {
   const newest = new Map<string, number>();
   for (const [place, item] of history.entries()) {
     const key = contextKey(item);

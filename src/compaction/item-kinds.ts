@@ -15,7 +15,7 @@ export function isRequest(item: ResponseItem): item is MessageItem & { role: "us
  * Whether the model produced the item: an assistant message, reasoning, a call, or any other item that is neither an
  * output nor a message of another role.
  */
-export function isOfModel(item: ResponseItem): boolean {
+export function isFromModel(item: ResponseItem): boolean {
   if (item.type === "ghost_snapshot" || isOutput(item) || isFlagged(item)) return false;
   return item.type !== "message" || item.role === "assistant";
 }

@@ -6,8 +6,8 @@ import {
   isPinned,
   isSummary,
 } from "../messages/response-item.js";
-import { type HistoryMap, uncovered } from "./history-map.js";
-import { isOfModel, isRequest } from "./item-kinds.js";
+import { type HistoryMap, unsummarizedItems } from "./history-map.js";
+import { isFromModel, isRequest } from "./item-kinds.js";
 import type { CompactionPlan, StrategyInput } from "./strategy.js";
 import { summaryBody } from "./summary/summary-text.js";
 import { trimToTarget } from "./cut/trim-to-target.js";
@@ -30,14 +30,14 @@ export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanPa
   const { items, context } = map;
   const { cut, requests, isSummaryFirst = false } = parts;
   const head = items.slice(0, cut);
-  const results = input.settings.preserveToolResults === "all" ? resultPlaces(map, cut) : new Set<number>();
+  const results = input.settings.preserveToolResults === "all" ? completedStepIndexes(map, cut) : new Set<number>();
   const kept = head.flatMap((item, place) => requests.get(place) ?? (results.has(place) ? item : []));
   const front = [
     ...head.filter((_, place) => context.has(place)),
     ...head.filter(isPinned),
     ...(isSummaryFirst ? [] : kept),
   ];
-  const lost = input.settings.preserveToolResults === "none" ? lostPlaces(map, cut) : new Set<number>();
+  const lost = input.settings.preserveToolResults === "none" ? removedStepIndexes(map, cut) : new Set<number>();
   const back = [
     ...head.filter((item) => item.type === "ghost_snapshot"),
     ...(isSummaryFirst ? kept : []),
@@ -46,7 +46,7 @@ export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanPa
   return {
     cut,
     needsSummary: parts.needsSummary,
-    toSummarize: [...uncovered(map, cut), ...items.filter((_, place) => lost.has(place))],
+    toSummarize: [...unsummarizedItems(map, cut), ...items.filter((_, place) => lost.has(place))],
     previousSummary: previousSummary(items),
     build: (summary) => trimToTarget([...front, ...parts.summary(summary), ...back], input.targetTokens, input.count),
   };
@@ -67,7 +67,7 @@ export function boundedCut({ items, covered, nextCut }: HistoryMap, cut: number)
  * request.
  */
 export function requestOfTail({ items, requests }: HistoryMap, cut: number): Map<number, ResponseItem> {
-  const first = items.find((item, place) => place >= cut && (isRequest(item) || isOfModel(item) || isOutput(item)));
+  const first = items.find((item, place) => place >= cut && (isRequest(item) || isFromModel(item) || isOutput(item)));
   const last = requests.findLast((place) => place < cut);
   const item = last === undefined ? undefined : items[last];
   if (last === undefined || item === undefined || (first !== undefined && isRequest(first))) return new Map();
@@ -75,7 +75,7 @@ export function requestOfTail({ items, requests }: HistoryMap, cut: number): Map
 }
 
 /** Returns the places of steps before the cut whose calls all have outputs. */
-function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
+function completedStepIndexes({ items, groups }: HistoryMap, cut: number): Set<number> {
   const whole = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places.at(-1) ?? cut) < cut && hasResults(items, places),
   );
@@ -83,7 +83,7 @@ function resultPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
 }
 
 /** Returns the places of completed steps with calls in the tail, which are removed when no tool result may stay. */
-function lostPlaces({ items, groups }: HistoryMap, cut: number): Set<number> {
+function removedStepIndexes({ items, groups }: HistoryMap, cut: number): Set<number> {
   const meant = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places[0] ?? 0) >= cut && hasResults(items, places),
   );

@@ -13,7 +13,7 @@ const retryMs = 25;
 /**
  * Most processes hold the lock for milliseconds. After this many polls of the same dead holder, its lock is replaced.
  */
-const looksAtDead = 40;
+const pollsBeforeTakeover = 40;
 /** Several times the length of a holder token. */
 const maxHolderBytes = 200;
 
@@ -58,7 +58,7 @@ async function acquire(lock: string, own: string, token: string, looksAtAnyone: 
     const holder = await read(lock);
     looks = holder === seen ? looks + 1 : 0;
     seen = holder;
-    const stale = looks >= looksAtAnyone || (looks >= looksAtDead && isProcessDead(pidOf(holder)));
+    const stale = looks >= looksAtAnyone || (looks >= pollsBeforeTakeover && isProcessDead(pidOf(holder)));
     if (holder !== undefined && stale) {
       const { status } = await takeOverLock(fileLock, lock, own, { gone: holder, us: fileLock.tokenOf(token) });
       if (status === "taken") return;

@@ -2,7 +2,7 @@ import type { Config, Layout } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./files/config-file.js";
 import type { ConfigName } from "./settings/config-names.js";
 import { environmentConfig } from "./settings/environment-config.js";
-import { guardedChoice } from "./providers/login-choice.js";
+import { mergeLoginChoice } from "./providers/login-choice.js";
 import { mcpSecrets } from "./secrets/mcp-secrets.js";
 import { mergedConfig } from "./files/merge-config.js";
 import { conversationPlaces, type ConversationPlaces } from "./places.js";
@@ -78,7 +78,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   const configs = layers.map(({ config }) => config);
   const { provider: _, api: __, model: ___, baseUrl: ____, ...values } = mergedConfig(configs);
   const said = layers.map(({ source, config }) => ({ choice: config, isOwn: source === name || source === "flag" }));
-  const choice = guardedChoice(said, { env, providers: values.providers, auth: values.auth }, values.models);
+  const choice = mergeLoginChoice(said, { env, providers: values.providers, auth: values.auth }, values.models);
   const { persistence = {} } = values;
   const places = conversationPlaces({ home, codexHome, persistence });
   const { layout, directory } = places;

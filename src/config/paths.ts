@@ -65,7 +65,10 @@ export function homePaths(home: string): HomePaths {
 }
 
 /** Codex's home: `$CODEX_HOME`, else `~/.codex`; undefined for a user without a home directory. */
-export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
+export function resolveCodexHome(input: {
+  env: Readonly<NodeJS.ProcessEnv>;
+  homedir: () => string;
+}): string | undefined {
   const home = input.env["CODEX_HOME"];
   if (home !== undefined && home !== "") return resolve(home);
   try {
@@ -76,7 +79,10 @@ export function codexHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: ()
 }
 
 /** Claude Code's home: `$CLAUDE_CONFIG_DIR`, else `~/.claude`; undefined for a user without a home directory. */
-export function claudeHome(input: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): string | undefined {
+export function resolveClaudeHome(input: {
+  env: Readonly<NodeJS.ProcessEnv>;
+  homedir: () => string;
+}): string | undefined {
   const home = input.env["CLAUDE_CONFIG_DIR"];
   if (home !== undefined && home !== "") return resolve(home);
   try {
@@ -106,7 +112,7 @@ export function resolveHomes({ home, env, homedir }: HomesInput): Homes {
   return {
     // Made absolute, because the working directory may change later.
     home: home === undefined ? codyHome({ env, homedir: homedir() }) : resolve(home),
-    codexHome: codexHome({ env, homedir }),
-    claudeHome: claudeHome({ env, homedir }),
+    codexHome: resolveCodexHome({ env, homedir }),
+    claudeHome: resolveClaudeHome({ env, homedir }),
   };
 }

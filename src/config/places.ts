@@ -82,11 +82,11 @@ export function namesFile(directory: string, codexHome: string | undefined): str
 
 /** The file that lists a directory's pinned conversations. cody writes none of its own files into Codex's directory. */
 export function pinsFile(directory: string, places: Pick<ConversationPlaces, "codexHome" | "home">): string {
-  return isCodexs(directory, places) ? homePaths(places.home).codexPins : join(directory, ".pins.jsonl");
+  return isCodexDirectory(directory, places) ? homePaths(places.home).codexPins : join(directory, ".pins.jsonl");
 }
 
 /** Whether Codex keeps its rollouts in this directory. */
-export function isCodexs(directory: string, { codexHome }: Pick<ConversationPlaces, "codexHome">): boolean {
+export function isCodexDirectory(directory: string, { codexHome }: Pick<ConversationPlaces, "codexHome">): boolean {
   return codexHome !== undefined && directory === codexSessions(codexHome);
 }
 

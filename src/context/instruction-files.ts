@@ -3,7 +3,7 @@ import { dirname, join, sep } from "node:path";
 import { NotRegularError, openRegular, readAt, realPathOf } from "../base/fs/open-regular.js";
 import { systemCode, systemReason } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
-import { toldText } from "./told-text.js";
+import { visibleText } from "./told-text.js";
 
 /** Total size limit of a project's instruction files, and again of those in the home folder; the same as in Codex. */
 export const maxInstructionBytes = 32 * 1024;
@@ -39,14 +39,16 @@ export interface ReadInstructions {
 /** Finds the existing instruction files, in the order of the places, without reading them. */
 export async function findInstructions(places: readonly InstructionPlace[]): Promise<FoundInstructions[]> {
   const found = places.map(async ({ folder, root }) => {
-    const inFolder = groups.map((names) => Promise.all(names.map((name) => look(join(folder, name), root))));
+    const inFolder = groups.map((names) =>
+      Promise.all(names.map((name) => findInstructionFile(join(folder, name), root))),
+    );
     return (await Promise.all(inFolder)).map((files) => files.find((file) => file !== undefined));
   });
   return (await Promise.all(found)).flat().filter((file) => file !== undefined);
 }
 
 /** Uses the callback API: most of these files do not exist, and a rejected promise takes twice as long. */
-function look(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
+function findInstructionFile(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
   return new Promise((resolve) => {
     stat(path, { bigint: true }, (error, stats) => {
       if (error !== null) return resolve(undefined);
@@ -121,5 +123,5 @@ async function readStart({ path, root }: FoundInstructions): Promise<Buffer> {
 /** Decodes at most `room` bytes; a character cut in two is left out. */
 function textOf(bytes: Buffer, room: number): string {
   const isCut = bytes.length > room;
-  return toldText(new TextDecoder().decode(bytes.subarray(0, room), { stream: isCut })).trim();
+  return visibleText(new TextDecoder().decode(bytes.subarray(0, room), { stream: isCut })).trim();
 }

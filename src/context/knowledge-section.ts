@@ -1,7 +1,7 @@
 import type { KnowledgeEntry } from "../messages/tools/knowledge.js";
 import { settingsTable } from "../messages/settings-table.js";
 import { rankKnowledge } from "./rank-knowledge.js";
-import { toldLine } from "./told-text.js";
+import { visibleLine } from "./told-text.js";
 
 const charsPerToken = 4;
 const header = "## Project Knowledge\nThe following knowledge was accumulated from previous sessions:\n\n";
@@ -19,7 +19,7 @@ export function buildKnowledgeSection(
   let room = budgetTokens - tokensOf(header);
   const lines: string[] = [];
   for (const { type, content } of rankKnowledge(entries, now)) {
-    const line = `- [${type}] ${toldLine(content)}\n`;
+    const line = `- [${type}] ${visibleLine(content)}\n`;
     if (tokensOf(line) > room) continue;
     room -= tokensOf(line);
     lines.push(line);

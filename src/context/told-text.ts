@@ -7,11 +7,11 @@ import { harmless } from "../base/text/harmless.js";
 const hidden = /[\u00ad\u200b\u2060-\u2064\ufeff\u{e0000}-\u{e01ef}]/gu;
 
 /** Removes hidden characters from a project file's text, so that the model reads only what a person can see. */
-export function toldText(text: string): string {
+export function visibleText(text: string): string {
   return harmless(text).replaceAll(hidden, "");
 }
 
 /** Does the same and puts the text on one line, so that it cannot imitate the lines around it. */
-export function toldLine(text: string): string {
-  return toldText(text).replaceAll(/\s+/g, " ").trim();
+export function visibleLine(text: string): string {
+  return visibleText(text).replaceAll(/\s+/g, " ").trim();
 }

@@ -26,7 +26,7 @@ export interface Behaviour {
   readonly now: () => number;
 }
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly api: MockApi;
   readonly headers: IncomingHttpHeaders;
   /** Undefined if the body is too large. */
@@ -44,7 +44,7 @@ export type Decision =
     };
 
 /** Decides the answer to a request. */
-export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Decision {
+export function decide({ api, headers, text }: ReceivedRequest, behaviour: Behaviour): Decision {
   if (text === undefined) return refuse({ status: 413, message: "Request exceeds the maximum size" }, undefined);
   const parsed = readValue(text);
   const body = parsed instanceof Error ? text : parsed;
@@ -53,7 +53,7 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
   }
   if (!isRecord(body)) return refuse(api.unreadable(parsed instanceof Error ? parsed.message : "not an object"), body);
   const session = headerOf(headers, "x-mock-session") ?? headerOf(headers, "session_id") ?? api.sessionIn(body);
-  const whole = recalled(api, body, behaviour.memory);
+  const whole = joinStoredRequest(api, body, behaviour.memory);
   const refusal = behaviour.strict ? (whole.refusal ?? api.refusal(body, headers, whole.body)) : undefined;
   if (refusal !== undefined) return refuse(refusal, body, session);
   const model = stringOf(body["model"]);
@@ -77,7 +77,7 @@ export function decide({ api, headers, text }: Asked, behaviour: Behaviour): Dec
 }
 
 /** The request, joined with the stored one that it continues. */
-function recalled(
+function joinStoredRequest(
   { continuation }: MockApi,
   body: JsonObject,
   memory: Memory,

@@ -5,7 +5,7 @@ import type { JsonObject } from "./json.js";
 const maxKept = 16;
 
 /** Wraps a check of tool lists; skips it for a list that recently passed. */
-export function familiarTools<No>(check: (tools: unknown) => No | undefined): (tools: unknown) => No | undefined {
+export function cacheToolCheck<No>(check: (tools: unknown) => No | undefined): (tools: unknown) => No | undefined {
   const fit = new FitValues();
   return (tools) => {
     if (fit.has(tools)) return undefined;
@@ -16,7 +16,7 @@ export function familiarTools<No>(check: (tools: unknown) => No | undefined): (t
 }
 
 /** Wraps a check of requests; leaves out tools that recently passed. */
-export function besideFamiliarTools<No>(
+export function withoutCheckedTools<No>(
   check: (body: JsonObject) => No | undefined,
 ): (body: JsonObject) => No | undefined {
   const fit = new FitValues();

@@ -38,9 +38,9 @@ export function planOf(
     case "duplicate_terminal":
       return { pieces: [...steps, tail + terminal + terminal], ending: "end" };
     case "disconnect":
-      return { pieces: upTo(fault.afterBytes, whole), ending: fault.reset === true ? "reset" : "close" };
+      return { pieces: firstBytes(fault.afterBytes, whole), ending: fault.reset === true ? "reset" : "close" };
     case "stall":
-      return { pieces: upTo(fault.afterBytes ?? 0, whole), ending: "stall" };
+      return { pieces: firstBytes(fault.afterBytes ?? 0, whole), ending: "stall" };
     case "ping_only":
       return { pieces: [texts.ping], ending: { ping: texts.ping, everyMs: fault.everyMs ?? defaultPingMs } };
     case "error_event": {
@@ -60,7 +60,7 @@ function whenDue({ steps, tail, terminal }: Answer): Pieces {
 }
 
 /** The first bytes of all pieces together. */
-function upTo(bytes: number, pieces: readonly string[]): Buffer[] {
+function firstBytes(bytes: number, pieces: readonly string[]): Buffer[] {
   const cut: Buffer[] = [];
   let left = bytes;
   for (const piece of pieces) {

@@ -1,7 +1,7 @@
 import type { ContentPart, MessageItem } from "../messages/response-item.js";
 import { objectsOf } from "./json.js";
 
-export function said(role: MessageItem["role"], content: unknown): MessageItem {
+export function messageItem(role: MessageItem["role"], content: unknown): MessageItem {
   const type: ContentPart["type"] = role === "assistant" ? "output_text" : "input_text";
   return { type: "message", role, content: [{ type, text: textIn(content) }] };
 }

@@ -20,14 +20,14 @@ export function isRedactedData(data: string, model: string): boolean {
 }
 
 /** The encrypted content of a reasoning item. */
-export function sealed(itemId: string, model: string): string {
+export function encryptedContent(itemId: string, model: string): string {
   return `gAAAAA${itemId}.${digest(`reasoning\n${model}\n${itemId}`)}`;
 }
 
 /** The id of the item whose content this model encrypted; undefined if it did not. */
-export function sealedItem(content: string, model: string): string | undefined {
+export function decryptedItemId(content: string, model: string): string | undefined {
   const [, itemId = ""] = /^gAAAAA(.+)\.[^.]+$/.exec(content) ?? [];
-  return itemId !== "" && content === sealed(itemId, model) ? itemId : undefined;
+  return itemId !== "" && content === encryptedContent(itemId, model) ? itemId : undefined;
 }
 
 export function digest(text: string): string {

@@ -57,7 +57,7 @@ export interface MockLlm extends AsyncDisposable {
 }
 
 const host = "127.0.0.1";
-const defaultKept = 1_000;
+const defaultLogged = 1_000;
 
 /** Starts a server on the loopback interface. */
 export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLlm> {
@@ -71,7 +71,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     now: options.now ?? Date.now,
   };
   const requests: LoggedRequest[] = [];
-  const kept = options.keepRequests ?? defaultKept;
+  const kept = options.keepRequests ?? defaultLogged;
   let count = 0;
   const log = (request: Omit<LoggedRequest, "number">): void => {
     count += 1;
@@ -119,7 +119,7 @@ async function serve(
   if (request.destroyed && !request.complete) return;
   const decision =
     api === undefined || method !== "POST"
-      ? noSuchPlace(method, path, api === undefined ? 404 : 405)
+      ? unknownRoute(method, path, api === undefined ? 404 : 405)
       : decide({ api, headers: request.headers, text }, behaviour);
   const { status, refusal, fault, send } = respond(
     response,
@@ -142,7 +142,7 @@ async function serve(
   await send();
 }
 
-function noSuchPlace(method: string, path: string, status: number): Decision {
+function unknownRoute(method: string, path: string, status: number): Decision {
   const message = status === 404 ? `Invalid URL (${method} ${path})` : `Not allowed to ${method} on ${path}.`;
   return { type: "refuse", body: undefined, session: "", refusal: { status, message } };
 }

@@ -12,7 +12,7 @@ import {
 } from "../messages/response-item.js";
 import type { Provider } from "./provider.js";
 import { requestDigest } from "./request-digest.js";
-import { codeOfStatus, isPassing } from "./failures/retryable.js";
+import { codeOfStatus, isRetryable } from "./failures/retryable.js";
 import { orAborted } from "../base/time/waiting.js";
 
 /** The request passed to an injected client; `messages` holds the texts of the history. */
@@ -75,7 +75,7 @@ const networkCode = /^(?:UND_ERR_|ECONN|ENOTFOUND|ENET|EHOST|ETIMEDOUT|EPIPE|EAI
 function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = failureCode(error);
-  return { code, message: error instanceof Error ? error.message : String(error), retryable: isPassing(code) };
+  return { code, message: error instanceof Error ? error.message : String(error), retryable: isRetryable(code) };
 }
 
 function failureCode(error: unknown): FailureCode {

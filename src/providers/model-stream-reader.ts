@@ -3,7 +3,7 @@ import { isRecord } from "../base/is-record.js";
 import { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { check } from "../base/parse.js";
-import { cutAnswer } from "./failures/incomplete-answer.js";
+import { incompleteAnswer } from "./failures/incomplete-answer.js";
 import { ReadyStream } from "./transport/ready-stream.js";
 import { itemOverheadBytes } from "./transport/stream-bounds.js";
 
@@ -23,7 +23,7 @@ interface Waiting {
  */
 const deltasPerTurn = 64;
 
-export interface HearingOptions {
+export interface StreamReaderOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   /** While it returns a promise, nothing more is read from the provider, so that backpressure reaches its server. */
@@ -49,7 +49,7 @@ export class ModelStreamReader implements Disposable {
   constructor(
     open: () => AsyncIterable<ModelEvent>,
     onDelta: (delta: Delta) => void,
-    { signal, maxBytes, room = () => undefined }: HearingOptions,
+    { signal, maxBytes, room = () => undefined }: StreamReaderOptions,
   ) {
     this.#signal = signal;
     this.#maxBytes = maxBytes;
@@ -58,7 +58,7 @@ export class ModelStreamReader implements Disposable {
     try {
       this.#events = open()[Symbol.asyncIterator]();
     } catch (error) {
-      this.#events = broken(error);
+      this.#events = providerBug(error);
     }
     signal.addEventListener("abort", this.#onAbort);
   }
@@ -116,13 +116,13 @@ export class ModelStreamReader implements Disposable {
     }
     if (isNextWanted) this.#ask();
   };
-  readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: broken(error) });
+  readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: providerBug(error) });
   readonly #onAbort = (): void => this.#tell("aborted");
 
   /** Returns whether to read the next event at once. */
   #hear(event: ModelEvent | null): boolean {
     if (this.#waiting === undefined) return false;
-    if (event === null) this.#tell({ type: "failed", failure: cutAnswer });
+    if (event === null) this.#tell({ type: "failed", failure: incompleteAnswer });
     else if (isDelta(event)) return this.#hearDelta(event);
     else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#goOn();
     else if (event.type === "tool_call_start" && !this.#fitsDelta(itemOverheadBytes)) return false;
@@ -193,6 +193,6 @@ async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
 }
 
 /** Providers must not throw. One that does has a bug, and its caller fails with the error's message. */
-export function broken(error: unknown): Failure {
+export function providerBug(error: unknown): Failure {
   return { code: "unknown", message: error instanceof Error ? error.message : String(error), retryable: false };
 }

@@ -1,12 +1,12 @@
 import { type Credential, secretOf } from "./credential.js";
-import { type HeadOf, keptHead } from "./transport/request-head.js";
+import { type MakeHead, cachedHead } from "./transport/request-head.js";
 import type { WireConnection } from "./wire.js";
 
 const vendorUrl = "https://api.openai.com/v1";
 
 /** The function that makes the request head for a path of the API. */
-export function openaiHead(path: string): HeadOf {
-  return keptHead(path, openaiClient);
+export function openaiHead(path: string): MakeHead {
+  return cachedHead(path, openaiClient);
 }
 
 /**

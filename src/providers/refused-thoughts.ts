@@ -1,7 +1,7 @@
 import type { Failure } from "../messages/failure.js";
 import type { ModelRequest } from "../messages/model.js";
 
-const aboutThoughts =
+const reasoningError =
   /encrypted content|reasoning'? (?:input )?items?\b|\bitem (?:with id )?'rs_|`(?:redacted_)?thinking`/i;
 
 /**
@@ -9,14 +9,14 @@ const aboutThoughts =
  * the encryption key has changed. Unless the reasoning is left out, it would reject every further request of the
  * conversation.
  */
-export function refusesThoughts({ code, message }: Failure, { input }: ModelRequest): boolean {
-  return code === "invalid_request" && aboutThoughts.test(message) && input.some(isThought);
+export function rejectsReasoning({ code, message }: Failure, { input }: ModelRequest): boolean {
+  return code === "invalid_request" && reasoningError.test(message) && input.some(isReasoning);
 }
 
-export function withoutThoughts(request: ModelRequest): ModelRequest {
-  return { ...request, input: request.input.filter((item) => !isThought(item)) };
+export function withoutReasoning(request: ModelRequest): ModelRequest {
+  return { ...request, input: request.input.filter((item) => !isReasoning(item)) };
 }
 
-function isThought({ type }: ModelRequest["input"][number]): boolean {
+function isReasoning({ type }: ModelRequest["input"][number]): boolean {
   return type === "reasoning";
 }

@@ -19,14 +19,14 @@ const families: readonly (readonly [RegExp, readonly string[]])[] = [
 ];
 
 /** Whether a model may be asked to reason. Facts from the table or the configuration win over the name. */
-export function mayReason({ model, facts }: Pick<ModelRequest, "model" | "facts">): boolean {
+export function canReason({ model, facts }: Pick<ModelRequest, "model" | "facts">): boolean {
   return facts?.reasons ?? isReasoningModel(model);
 }
 
 /** The effort in a form that an OpenAI model accepts; undefined if none should be sent. */
-export function sentEffort(request: Pick<ModelRequest, "model" | "facts" | "effort">): string | undefined {
+export function effortFor(request: Pick<ModelRequest, "model" | "facts" | "effort">): string | undefined {
   const { model, effort } = request;
-  if (effort === null || effort === undefined || !mayReason(request)) return undefined;
+  if (effort === null || effort === undefined || !canReason(request)) return undefined;
   const taken = families.find(([beginning]) => beginning.test(plainName(model)))?.[1];
   return taken === undefined ? effort : nearestEffort(effort, taken);
 }

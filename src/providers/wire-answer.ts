@@ -4,12 +4,12 @@ import { FailureError } from "../messages/failure-error.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { EventBuffer } from "./event-buffer.js";
-import { restMs } from "./failures/rate-limit-headers.js";
+import { rateLimitWaitMs } from "./failures/rate-limit-headers.js";
 import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
-import { ended, ReadyStream } from "./transport/ready-stream.js";
-import type { HeadOf } from "./transport/request-head.js";
+import { endOfStream, ReadyStream } from "./transport/ready-stream.js";
+import type { MakeHead } from "./transport/request-head.js";
 import { defaultIdleMs, maxEventBytes } from "./transport/stream-bounds.js";
-import type { Answer, Posted, ServerEvent } from "./transport/transport.js";
+import type { PendingResponse, PostedRequest, ServerEvent } from "./transport/transport.js";
 import type { WireConnection } from "./wire.js";
 
 const toolText = memoizeByObject((tool: object) => JSON.stringify(tool));
@@ -23,7 +23,7 @@ export interface WireDecoder {
 }
 
 export interface WireExchange {
-  readonly head: HeadOf;
+  readonly head: MakeHead;
   body(): { readonly tools?: readonly object[] | undefined };
   decoder(context: FailureContext): WireDecoder;
 }
@@ -52,10 +52,10 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     this.#said.clear();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#posted?.cancel(left());
+    this.#posted?.cancel(abandoned());
   };
   #apiKey: string | undefined;
-  #posted: Posted | undefined;
+  #posted: PostedRequest | undefined;
   #opened: Opened | undefined;
   readonly #said = new EventBuffer();
   #isOver: boolean;
@@ -91,24 +91,24 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   async return(): Promise<IteratorResult<ModelEvent, undefined>> {
     this.#said.clear();
     this.#end();
-    return ended;
+    return endOfStream;
   }
 
   async #open(): Promise<Opened> {
     const { transport, idleMs = defaultIdleMs } = this.#connection;
     this.#signal.addEventListener("abort", this.#onAbort);
-    const send = (credential: Credential | undefined): Promise<Answer> => this.#send(credential, idleMs);
+    const send = (credential: Credential | undefined): Promise<PendingResponse> => this.#send(credential, idleMs);
     const answer = await sentWithCredential(this.#connection, send, this.#signal);
     const decoder = this.#exchange.decoder(this.#context());
-    const rest = restMs(answer.headers, Date.now());
+    const rest = rateLimitWaitMs(answer.headers, Date.now());
     if (rest !== undefined) this.#connection.onRest?.(rest);
     return { decoder, events: transport.events(answer, { idleMs, maxEventBytes }) };
   }
 
-  async #send(credential: Credential | undefined, idleMs: number): Promise<Answer> {
+  async #send(credential: Credential | undefined, idleMs: number): Promise<PendingResponse> {
     this.#apiKey = secretOf(credential);
     const head = await this.#exchange.head(this.#connection, credential, idleMs);
-    if (this.#isOver) throw left();
+    if (this.#isOver) throw abandoned();
     const posted = this.#connection.transport.post(head, () => requestText(this.#exchange.body()));
     this.#posted = posted;
     let late: FailureError | undefined;
@@ -162,13 +162,13 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
-    if (this.#opened === undefined) this.#posted?.cancel(left());
+    if (this.#opened === undefined) this.#posted?.cancel(abandoned());
     else void this.#opened.events.return();
   }
 }
 
 /** Created anew each time: an error keeps its stack in memory, and with it the key of the first request. */
-const left = (): Error => new Error("the request was cancelled");
+const abandoned = (): Error => new Error("the request was cancelled");
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 
 /**

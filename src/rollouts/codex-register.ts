@@ -2,7 +2,7 @@ import { basename, sep } from "node:path";
 import { bareId } from "../base/text/conversation-id.js";
 import { appendToIndex, entriesIn, readIndex, readIndexSync } from "./list/index-file.js";
 import type { RolloutName } from "./list/layout-files.js";
-import { idOfName } from "./layout.js";
+import { idFromFileName } from "./layout.js";
 
 /**
  * Adds a conversation to the register of those that cody started in Codex's directory. Lists show only registered
@@ -26,7 +26,7 @@ function namesIn(lines: readonly string[], directory: string): RolloutName[] {
   const found = entriesIn(lines, ({ path }, { id }): RolloutName | undefined => {
     if (typeof path !== "string") return undefined;
     const isBelow = path.startsWith(directory + sep) && !path.split(sep).includes("..");
-    return isBelow && idOfName(basename(path)) === id ? { id, path } : undefined;
+    return isBelow && idFromFileName(basename(path)) === id ? { id, path } : undefined;
   });
   return [...found.values()];
 }

@@ -15,7 +15,7 @@ export interface EarlierItem {
  * compactions in memory, which once fit a model's context. Items rolled back before a compaction and items still in
  * `history` are left out.
  */
-export async function* compactedAway(
+export async function* removedItems(
   batches: AsyncIterable<readonly RolloutLine[]>,
   history: readonly ResponseItem[],
 ): AsyncGenerator<EarlierItem> {

@@ -3,7 +3,7 @@ import type { GitInfo, ImportOrigin, OwnLine } from "../messages/rollout-line.js
 import { version } from "../version.js";
 import type { StartSource } from "../messages/turn-context.js";
 
-export interface FirstLineInput {
+export interface SessionMetaInput {
   readonly conversationId: string;
   readonly now: Date;
   readonly cwd: string;
@@ -21,7 +21,7 @@ export interface FirstLineInput {
  * Builds the first line of a rollout. `model_provider` is left out, because Codex refuses to resume a conversation
  * whose provider is missing from its own configuration.
  */
-export function firstLine(input: FirstLineInput): OwnLine {
+export function sessionMetaLine(input: SessionMetaInput): OwnLine {
   const timestamp = input.now.toISOString();
   return {
     timestamp,

@@ -42,7 +42,7 @@ export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
   for (const item of items) {
     const call = callOf(item);
     if (call !== undefined) names.set(call.call_id, call.name);
-    else if (item.type === "reasoning") thoughts.push(...thoughtsOf(item));
+    else if (item.type === "reasoning") thoughts.push(...reasoningTexts(item));
     else if (isOutput(item)) {
       const { call_id, output } = item;
       messages.push({ type: "tool", call_id, name: names.get(call_id) ?? "", result: outputText(output) });
@@ -90,7 +90,7 @@ export function isAttachment(part: ContentPart): part is Attachment {
   return !("text" in part);
 }
 
-export function thoughtsOf({ summary, content }: ReasoningItem): string[] {
+export function reasoningTexts({ summary, content }: ReasoningItem): string[] {
   return (summary.length > 0 ? summary : (content ?? [])).map(({ text }) => text);
 }
 

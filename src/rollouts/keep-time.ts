@@ -9,12 +9,12 @@ export interface FileTime {
 const microsecond = 1_000_000;
 
 /** Returns undefined where the file does not exist. */
-export async function fileTime(path: string): Promise<FileTime | undefined> {
+export async function readFileTime(path: string): Promise<FileTime | undefined> {
   return await lstat(path).catch(() => undefined);
 }
 
 /** Restores a file's modification time if it has exactly this size; a failure is ignored. */
-export async function setTimeBack(path: string, { mtimeMs }: FileTime, size: number): Promise<void> {
+export async function restoreFileTime(path: string, { mtimeMs }: FileTime, size: number): Promise<void> {
   try {
     const stats = await lstat(path);
     if (stats.size !== size) return;

@@ -29,7 +29,7 @@ const namesOf = {
 } satisfies Record<Layout, (rollout: NewRollout) => string[]>;
 
 /** Returns the conversation id in a file name of any layout; undefined for foreign files. */
-export function idOfName(name: string): string | undefined {
+export function idFromFileName(name: string): string | undefined {
   if (!name.endsWith(suffix)) return undefined;
   const stem = name.slice(0, -suffix.length);
   const id = shownId(codexName.exec(stem)?.[1] ?? stem);
@@ -40,7 +40,7 @@ export function idOfName(name: string): string | undefined {
  * Returns the path of a file beside a rollout. Old Codex opens any file below its sessions whose name contains the
  * id, so files beside a rollout named by Codex must not contain it.
  */
-export function besideRollout(path: string, ending: string): string {
+export function companionPath(path: string, ending: string): string {
   const name = basename(path);
   if (!codexName.test(name.slice(0, -suffix.length))) return `${path}.${ending}`;
   return join(dirname(path), `.cody-${shortHash(name)}.${ending}`);

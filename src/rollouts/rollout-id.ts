@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import { isConversationId, shownId } from "../base/text/conversation-id.js";
 import { isRecord } from "../base/is-record.js";
-import { idOfName } from "./layout.js";
+import { idFromFileName } from "./layout.js";
 import { readLineBytes, withoutMark } from "./file/line-object.js";
 import { rawLines } from "./file/raw-lines.js";
 
 /** Returns the conversation id from the first line of a file, or else from its name. */
 export async function rolloutId(path: string): Promise<string | undefined> {
   const id = (await firstPayload(path))?.["id"];
-  return typeof id === "string" && isConversationId(id) ? shownId(id) : idOfName(basename(path));
+  return typeof id === "string" && isConversationId(id) ? shownId(id) : idFromFileName(basename(path));
 }
 
 /** Returns the commit at which a conversation started, from the first line. */

@@ -1,6 +1,6 @@
-import { besideRollout } from "./layout.js";
+import { companionPath } from "./layout.js";
 
 /** Returns the folder with the changes made by a conversation's turns. It is moved together with the rollout. */
 export function snapshotFolder(rolloutPath: string): string {
-  return besideRollout(rolloutPath, "snapshots");
+  return companionPath(rolloutPath, "snapshots");
 }

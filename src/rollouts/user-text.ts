@@ -1,13 +1,13 @@
 import { isRecord } from "../base/is-record.js";
 import { isRealUserMessage } from "../base/codex/context-message.js";
-import { saidByUser } from "./formats/lines/form-facts.js";
+import { foreignUserText } from "./formats/lines/form-facts.js";
 import type { LineObject } from "./file/line-object.js";
 
 /** Returns the user's text in a line of any format; undefined if it has none. Loads no schema library. */
 export function userText(line: LineObject): string | undefined {
   const payload = isRecord(line["payload"]) ? line["payload"] : {};
   if (line.type === "response_item") return messageText(payload["role"], payload["content"], payload["type"]);
-  if (line.type !== "event_msg") return saidByUser(line);
+  if (line.type !== "event_msg") return foreignUserText(line);
   if (payload["type"] !== "user_message") return undefined;
   // A message with only images has no text.
   return messageText("user", [{ text: payload["message"] ?? "" }], "message");

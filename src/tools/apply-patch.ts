@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { FileProblem } from "./files/file-problem.js";
 import { isSameStamp, stampOf } from "./files/file-stamps.js";
 import { commitFiles } from "./patch/commit-files.js";
@@ -40,7 +40,7 @@ that they are the last. A file that changed since it was read is not changed: re
       const { files, changes } = await planPatch(input, scope);
       return { argv: ["apply_patch", input, ...files.map(({ target }) => target.realPath)], cwd: scope.cwd, changes };
     } catch (error) {
-      throw new FileProblem(`apply_patch verification failed: ${failureWords(error)}`, { cause: error });
+      throw new FileProblem(`apply_patch verification failed: ${failureText(error)}`, { cause: error });
     }
   },
   run: async (args, context) => {
@@ -60,7 +60,7 @@ that they are the last. A file that changed since it was read is not changed: re
       });
       return stdout;
     } catch (error) {
-      const stderr = `The patch was not applied: ${failureWords(error)}`;
+      const stderr = `The patch was not applied: ${failureText(error)}`;
       context.emit({ type: "patch_apply_end", call_id, turn_id, stdout: "", stderr, success: false, status: "failed" });
       return { content: stderr, success: false };
     }

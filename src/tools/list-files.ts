@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { Glob, limitOf, StartPath } from "./search/arguments.js";
 import { type FoundLink, linksIn } from "./search/links-in.js";
 import { type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
@@ -27,7 +27,7 @@ export const listFiles = defineTool({
         "\n",
       );
     } catch (error) {
-      return { content: `cannot list ${resolve(context.cwd, path)}: ${failureWords(error)}`, success: false };
+      return { content: `cannot list ${resolve(context.cwd, path)}: ${failureText(error)}`, success: false };
     }
   },
 });

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { stampOf } from "./files/file-stamps.js";
 import { openForModel } from "./files/open-for-model.js";
 import { type ExcerptRange, maxExcerptBytes, maxExcerptLines, readExcerpt } from "./files/text-excerpt.js";
@@ -27,7 +27,7 @@ export const readFile = defineTool({
     try {
       return await readLines(absolute, { offset, limit }, context);
     } catch (error) {
-      return { content: `cannot read ${absolute}: ${failureWords(error)}`, success: false };
+      return { content: `cannot read ${absolute}: ${failureText(error)}`, success: false };
     }
   },
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { counted } from "../base/text/counted.js";
 import { type ResponseItem, itemText } from "../messages/response-item.js";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import type { EarlierItem } from "./tool.js";
 
 /** The maximum number of places shown of one text; with more, each would be too short to understand. */
@@ -42,7 +42,7 @@ export const recall = defineTool({
     try {
       return answer(await search(earlier(), words, limit, signal), words);
     } catch (error) {
-      return failed(`Cannot read the compacted part of the conversation: ${failureWords(error)}`);
+      return failed(`Cannot read the compacted part of the conversation: ${failureText(error)}`);
     }
   },
 });

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { ArgumentText } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { Glob, limitOf, StartPath } from "./search/arguments.js";
 import { ripgrepLines } from "./search/ripgrep.js";
 
@@ -40,7 +40,7 @@ export const searchFiles = defineTool({
         ...(isCut ? ["[There are more matches: narrow the search with a folder, a glob or a longer pattern.]"] : []),
       ].join("\n");
     } catch (error) {
-      return { content: `cannot search ${resolve(context.cwd, path)}: ${failureWords(error)}`, success: false };
+      return { content: `cannot search ${resolve(context.cwd, path)}: ${failureText(error)}`, success: false };
     }
   },
 });

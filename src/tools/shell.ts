@@ -5,7 +5,7 @@ import { CommandOutput } from "./exec/command-output.js";
 import { commandReport, exitCodeOf } from "./exec/command-report.js";
 import { defineTool } from "./define-tool.js";
 import { ExecEvents } from "./exec/exec-events.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { runCommand } from "./exec/run-command.js";
 import { defaultTimeoutMs, ShellArguments } from "./exec/shell-arguments.js";
 import type { CommandLine, ToolContext, ToolScope } from "./tool.js";
@@ -78,6 +78,6 @@ async function runShell(
     const content = commandReport(end, timeoutMs, merged);
     return { content, success: exitCode === 0, ...(isCut ? { isPart: true } : {}) };
   } catch (error) {
-    return notStarted(`cannot run ${argv[0]}: ${failureWords(error)}`);
+    return notStarted(`cannot run ${argv[0]}: ${failureText(error)}`);
   }
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { ToolOutput } from "../messages/tools/tool.js";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
+import { failureText } from "./failure-words.js";
 import { FileProblem } from "./files/file-problem.js";
 import { fitImage, maxImageBytes } from "./files/fit-image.js";
 import { openForModel } from "./files/open-for-model.js";
@@ -21,7 +21,7 @@ export const viewImage = defineTool({
     try {
       return await view(absolute, context);
     } catch (error) {
-      return { content: `cannot view ${absolute}: ${failureWords(error)}`, success: false };
+      return { content: `cannot view ${absolute}: ${failureText(error)}`, success: false };
     }
   },
 });

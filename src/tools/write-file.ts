@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { PathArgument } from "./argument-text.js";
 import { defineTool } from "./define-tool.js";
-import { failureWords } from "./failure-words.js";
-import { FileProblem, leadsElsewhere } from "./files/file-problem.js";
+import { failureText } from "./failure-words.js";
+import { FileProblem, targetChanged } from "./files/file-problem.js";
 import { isSameStamp, stampOf } from "./files/file-stamps.js";
 import { openFolder } from "./files/open-folder.js";
 import { replaceFile } from "./files/replace-file.js";
@@ -51,12 +51,12 @@ export const writeFile = defineTool({
 });
 
 function refusal({ path }: WriteFileArguments, { cwd }: ToolScope, error: unknown): string {
-  return `cannot write ${resolve(cwd, path)}: ${failureWords(error)}`;
+  return `cannot write ${resolve(cwd, path)}: ${failureText(error)}`;
 }
 
 async function write({ path, content }: WriteFileArguments, context: ToolContext): Promise<string> {
   const { realPath, root, folders, name } = await writeTarget(path, context);
-  if (realPath !== context.command.argv[1]) throw new FileProblem(leadsElsewhere);
+  if (realPath !== context.command.argv[1]) throw new FileProblem(targetChanged);
   if (context.signal.aborted) throw new FileProblem("interrupted");
   await using folder = await openFolder(root, folders);
   const { stamp, isNew } = await replaceFile(folder, name, content, (old) => refuseUnseen(realPath, old, context));

@@ -6,7 +6,7 @@ import type { CpuPool } from "./open-cpu-pool.js";
 /** Sending this much takes a fraction of a millisecond, counting its tokens about fifty. */
 const maxJobChars = 256 * 1024;
 /** Concurrent jobs of one count: enough for every thread, and jobs of others can run in between. */
-const lanes = 4;
+const maxParallelJobs = 4;
 
 interface Part {
   readonly text: string;
@@ -34,7 +34,7 @@ export async function countTokens(
           sums[index] = (sums[index] ?? 0) + (outcome.value.counts[at] ?? 0);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: maxParallelJobs }, lane));
   return failed ?? { ok: true, value: sums };
 }
 

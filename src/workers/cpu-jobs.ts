@@ -1,6 +1,6 @@
 import type { Encoding } from "../compaction/tokens/encoding-of.js";
 import type { UndoOutcome } from "../changes/restore/undo-turn.js";
-import type { KeptChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
+import type { StoredChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
 import type { TurnDiff } from "../messages/tools/diff.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { LineRange } from "../rollouts/file/raw-lines.js";
@@ -12,7 +12,7 @@ export type CpuJobs = {
     readonly output: { readonly counts: readonly number[] };
   };
   readonly condense_rollout: {
-    readonly input: RolloutStretch;
+    readonly input: RolloutSegment;
     readonly output: CondensedRollout<Uint8Array>;
   };
   readonly extract_summary: {
@@ -22,9 +22,9 @@ export type CpuJobs = {
   /** Runs before the first change of a turn. */
   readonly take_snapshot: { readonly input: SnapshotRequest; readonly output: SnapshotOutcome };
   /** Runs at the end of the turn. */
-  readonly end_snapshot: { readonly input: SnapshotRequest; readonly output: KeptChanges | undefined };
+  readonly end_snapshot: { readonly input: SnapshotRequest; readonly output: StoredChanges | undefined };
   readonly diff_changes: {
-    readonly input: { readonly changes: Pick<KeptChanges, "files" | "folders">; readonly maxChars: number };
+    readonly input: { readonly changes: Pick<StoredChanges, "files" | "folders">; readonly maxChars: number };
     readonly output: TurnDiff;
   };
   readonly undo_turn: {
@@ -34,7 +34,7 @@ export type CpuJobs = {
 };
 
 /** A range of lines of a rollout. */
-export interface RolloutStretch {
+export interface RolloutSegment {
   readonly path: string;
   readonly conversationId: string;
   readonly range: LineRange;

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { CpuJobs } from "./cpu-jobs.js";
 import { entryUrl } from "./entry-url.js";
-import { canGiveWay } from "./give-way.js";
+import { hasThreadPriority } from "./give-way.js";
 import { Pool } from "./pool.js";
 
 export type CpuPool = Pool<CpuJobs>;
@@ -16,7 +16,7 @@ export function openCpuPool(): CpuPool {
     get entry() {
       return entryUrl("cpu");
     },
-    threads: Math.min(Math.max(sparedCores(), 1), maxThreads),
+    threads: Math.min(Math.max(usableCores(), 1), maxThreads),
     jobsPerThread: 1,
     maxHeapMb: 1024,
     // Nearly everything that a job allocates becomes garbage at once: a larger young generation costs memory and is not
@@ -39,6 +39,6 @@ export function openCpuPool(): CpuPool {
 }
 
 /** Low-priority threads may use every core; otherwise one is left for the main thread. */
-function sparedCores(): number {
-  return canGiveWay ? availableParallelism() : availableParallelism() - 1;
+function usableCores(): number {
+  return hasThreadPriority ? availableParallelism() : availableParallelism() - 1;
 }

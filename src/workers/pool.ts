@@ -74,12 +74,12 @@ export class Pool<Jobs extends JobTable> {
   /** Cancels all jobs and ends the threads; afterwards every job is refused. */
   close(): Promise<void> {
     this.#closed ??= this.#threads.close();
-    for (const call of [...this.#waiting, ...this.#running]) call.cancel("aborted", closed);
+    for (const call of [...this.#waiting, ...this.#running]) call.cancel("aborted", closedReason);
     return this.#closed;
   }
 
   #refusal(job: string, signal: AbortSignal | undefined): JobOutcome<never> | undefined {
-    if (this.#closed !== undefined) return jobFailed("aborted", `${job}: ${closed}`);
+    if (this.#closed !== undefined) return jobFailed("aborted", `${job}: ${closedReason}`);
     if (signal?.aborted === true) return jobFailed("aborted", `${job}: aborted`);
     if (this.#hasRoom || this.#waiting.size < this.#options.maxWaiting) return undefined;
     return jobFailed("busy", `${job}: too many waiting jobs (${this.#waiting.size})`, true);
@@ -123,7 +123,7 @@ export class Pool<Jobs extends JobTable> {
   }
 }
 
-const closed = "the pool is closed";
+const closedReason = "the pool is closed";
 
 function packedOrFailure(job: string, input: unknown): JobOutcome<Uint8Array> {
   try {

@@ -3,7 +3,7 @@ import type { Failure } from "../messages/failure.js";
 import type { KnownFacts, ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
-import { broken, ModelStreamReader } from "../providers/model-stream-reader.js";
+import { providerBug, ModelStreamReader } from "../providers/model-stream-reader.js";
 import { pause } from "../base/time/waiting.js";
 import type { Provider } from "../providers/provider.js";
 
@@ -35,7 +35,7 @@ export type SummaryOutcome =
   | { readonly status: "failed"; readonly failure: Failure; readonly truncatedCount: number }
   | { readonly status: "aborted" };
 
-export interface SummaryWorld {
+export interface SummaryContext {
   readonly signal: AbortSignal;
   /** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
@@ -54,7 +54,7 @@ const maxDelayMs = 60_000;
 export async function summarize(
   provider: Provider,
   request: SummaryRequest,
-  world: SummaryWorld,
+  world: SummaryContext,
 ): Promise<SummaryOutcome> {
   const { signal, pause: wait = pause } = world;
   let items = request.items;
@@ -63,7 +63,7 @@ export async function summarize(
   let delayMs = baseDelayMs;
   for (;;) {
     const truncatedCount = request.items.length - items.length;
-    const answer = await answerTo(provider, modelRequest(request, items), request.maxBytes, signal);
+    const answer = await requestAnswer(provider, modelRequest(request, items), request.maxBytes, signal);
     if (answer.status === "aborted") return answer;
     if (answer.status === "done") return { ...answer, truncatedCount };
     const { failure } = answer;
@@ -95,7 +95,7 @@ type Answer =
   | { readonly status: "aborted" };
 
 /** Reads the whole answer. Nothing is shown before that, so an interrupted answer can be requested again. */
-async function answerTo(
+async function requestAnswer(
   provider: Provider,
   request: ModelRequest,
   maxBytes: number,
@@ -106,16 +106,16 @@ async function answerTo(
   const abort = (): void => stopped.abort();
   signal.addEventListener("abort", abort);
   try {
-    return await wholeAnswer(provider, request, maxBytes, stopped);
+    return await readWholeAnswer(provider, request, maxBytes, stopped);
   } catch (error) {
     // An injected provider may return something that is not an event.
-    return { status: "failed", failure: broken(error) };
+    return { status: "failed", failure: providerBug(error) };
   } finally {
     signal.removeEventListener("abort", abort);
   }
 }
 
-async function wholeAnswer(
+async function readWholeAnswer(
   provider: Provider,
   request: ModelRequest,
   maxBytes: number,
@@ -124,7 +124,7 @@ async function wholeAnswer(
   const { signal } = stopped;
   const texts: string[] = [];
   let usage: TokenUsage | undefined;
-  using answer = new ModelStreamReader(() => provider.stream(request, signal), unheard, { signal, maxBytes });
+  using answer = new ModelStreamReader(() => provider.stream(request, signal), ignoreDelta, { signal, maxBytes });
   for (;;) {
     const event = await answer.next();
     if (event === "aborted" || signal.aborted) return { status: "aborted" };
@@ -156,6 +156,6 @@ function tooLong(maxBytes: number): Failure {
 }
 
 /** Deltas are ignored: a summary is used only once it is complete. */
-function unheard(): void {
+function ignoreDelta(): void {
   // The items contain the whole text.
 }

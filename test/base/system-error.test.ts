@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { saveFailureReason } from "../../src/actors/rollout-writer/reason.js";
 import { systemCode, systemProblem, systemReason } from "../../src/base/system-error.js";
-import { failureWords } from "../../src/tools/failure-words.js";
+import { failureText } from "../../src/tools/failure-words.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** As Node says it: with its number, and without its name. */
@@ -27,7 +27,7 @@ test("an error of the system has its name, also where Node has none for it", () 
 
 test("a quota that is used up is told as one, to people and to the model", () => {
   expect(saveFailureReason(quota)).toBe("disk quota exceeded");
-  expect(failureWords(quota)).toBe("disk quota exceeded");
+  expect(failureText(quota)).toBe("disk quota exceeded");
 });
 
 test("a file where a folder is needed is reported without the system's own words", async () => {

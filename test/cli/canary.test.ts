@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formsOf } from "../../src/config/secrets/secret-forms.js";
+import { encodingsOf } from "../../src/config/secrets/secret-forms.js";
 import { type Answer, begin, dataOf, type Received, serve } from "../providers/loopback.js";
 import { listen } from "../providers/proxy.js";
 import { argumentsOfProcesses } from "../support/process-arguments.js";
@@ -39,7 +39,7 @@ const canaries = {
 function hits(texts: ReadonlyMap<string, string>): { canary: string; where: string }[] {
   return Object.entries(canaries).flatMap(([canary, secret]) =>
     [...texts].flatMap(([where, text]) =>
-      formsOf(secret).some((form) => text.includes(form)) ? [{ canary, where }] : [],
+      encodingsOf(secret).some((form) => text.includes(form)) ? [{ canary, where }] : [],
     ),
   );
 }

@@ -6,8 +6,8 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Cli, type CliResult, saysOn } from "../support/cli.js";
-import { idOfName } from "../../src/rollouts/layout.js";
-import { newStrayName } from "../../src/tools/files/stray-name.js";
+import { idFromFileName } from "../../src/rollouts/layout.js";
+import { newTemporaryName } from "../../src/tools/files/stray-name.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
 const hour = 60 * 60;
@@ -39,7 +39,7 @@ class Patient {
     const before = await this.#rollouts();
     await this.cli.run(["chat", text, ...flags], { env: this.env, cwd });
     const path = (await this.#rollouts()).find((each) => !before.includes(each)) ?? "";
-    const id = idOfName(basename(path)) ?? "";
+    const id = idFromFileName(basename(path)) ?? "";
     return { id, path, lines: (await readFile(path, "utf8")).trimEnd().split("\n") };
   }
 
@@ -123,7 +123,7 @@ test("damage is said with its line and its reason, and the command that helps", 
 test("what a process that died left beside a file of this folder is told: litter, and what nothing else has", async () => {
   const patient = await Patient.open();
   const gone = spawnSync(process.execPath, ["-e", ""]).pid;
-  const [own, others] = [newStrayName(), newStrayName().replace(`-${process.pid}-`, `-${gone}-`)];
+  const [own, others] = [newTemporaryName(), newTemporaryName().replace(`-${process.pid}-`, `-${gone}-`)];
   const [litter, copy] = [`${others}.tmp`, `${others}.old`].map((name) => join(patient.cli.project, name));
   for (const path of [litter ?? "", copy ?? "", join(patient.cli.project, `${own}.tmp`)]) await writeFile(path, "text");
   expect(await patient.doctor()).toEqual({

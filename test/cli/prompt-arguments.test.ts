@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { givenArguments, promptUsage } from "../../src/cli/terminal/prompt/prompt-arguments.js";
+import { parsePromptArguments, promptUsage } from "../../src/cli/terminal/prompt/prompt-arguments.js";
 
 const known = [
   { name: "who", isRequired: true },
@@ -20,14 +20,14 @@ test.each([
   ["x=1 + y=2", { who: "x=1 + y=2" }],
   ['"Ann" and "Bob"', { who: '"Ann" and "Bob"' }],
 ])("%s is %j", (text, values) => {
-  expect(givenArguments(text, known)).toEqual({ values, missing: [], excess: "" });
+  expect(parsePromptArguments(text, known)).toEqual({ values, missing: [], excess: "" });
 });
 
 test("what is required and not there is missing, and what nobody takes is left over", () => {
-  expect(givenArguments("", known)).toEqual({ values: {}, missing: ["who"], excess: "" });
-  expect(givenArguments("how=kindly", known)).toMatchObject({ missing: ["who"] });
-  expect(givenArguments("who=Ann how=kindly now", known)).toMatchObject({ missing: [], excess: "now" });
-  expect(givenArguments("now", [])).toEqual({ values: {}, missing: [], excess: "now" });
+  expect(parsePromptArguments("", known)).toEqual({ values: {}, missing: ["who"], excess: "" });
+  expect(parsePromptArguments("how=kindly", known)).toMatchObject({ missing: ["who"] });
+  expect(parsePromptArguments("who=Ann how=kindly now", known)).toMatchObject({ missing: [], excess: "now" });
+  expect(parsePromptArguments("now", [])).toEqual({ values: {}, missing: [], excess: "now" });
 });
 
 test("a prompt says how it is typed", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CommandError } from "../../src/cli/command-error.js";
-import { sinceOf } from "../../src/cli/commands/conversations/library.js";
+import { parseSince } from "../../src/cli/commands/conversations/library.js";
 
 const now = Date.parse("2026-11-17T12:00:00.000Z");
 
@@ -11,12 +11,12 @@ test.each([
   ["2w", "2026-11-03T12:00:00.000Z"],
   ["2026-11-01T08:00:00Z", "2026-11-01T08:00:00.000Z"],
 ])("%s is since %s", (text, expected) => {
-  expect(new Date(sinceOf(text, now) ?? 0).toISOString()).toBe(expected);
+  expect(new Date(parseSince(text, now) ?? 0).toISOString()).toBe(expected);
 });
 
 test("a day begins at midnight here, and nothing is since ever", () => {
-  expect(sinceOf("2026-11-01", now)).toBe(new Date(2026, 10, 1).getTime());
-  expect(sinceOf(undefined, now)).toBeUndefined();
+  expect(parseSince("2026-11-01", now)).toBe(new Date(2026, 10, 1).getTime());
+  expect(parseSince(undefined, now)).toBeUndefined();
 });
 
 test.each([
@@ -32,5 +32,5 @@ test.each([
   "1234567d",
   "Infinity",
 ])("'%s' is refused", (text) => {
-  expect(() => sinceOf(text, now)).toThrow(CommandError);
+  expect(() => parseSince(text, now)).toThrow(CommandError);
 });

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { isCuttable } from "../../src/compaction/cut/cut-item.js";
 import { initialContext } from "../../src/compaction/initial-context.js";
 import { groupsOf } from "../../src/compaction/cut/item-groups.js";
-import { isOfModel, isRequest } from "../../src/compaction/item-kinds.js";
-import { groupsUnderWay, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
+import { isFromModel, isRequest } from "../../src/compaction/item-kinds.js";
+import { unfinishedGroups, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
 import type { StrategyInput } from "../../src/compaction/strategy.js";
 import { strategies } from "../../src/compaction/strategy-for.js";
 import {
@@ -176,9 +176,9 @@ function isUnremovable(items: readonly ResponseItem[], place: number): boolean {
   if (item === undefined || isFlagged(item) || isGhost(item) || isContext(items)(item)) return true;
   const last = items.findLastIndex(isRequest);
   const groups = groupsOf(items);
-  if (groupsUnderWay(items, groups).some(({ places }) => places.includes(place))) return true;
+  if (unfinishedGroups(items, groups).some(({ places }) => places.includes(place))) return true;
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
-  const done = items.findLastIndex((one) => isOfModel(one) || isOutput(one) || isSummary(one));
+  const done = items.findLastIndex((one) => isFromModel(one) || isOutput(one) || isSummary(one));
   return (
     place === last || (isRequest(item) && place > done) || (newest.includes(place) && newest.every((one) => one > last))
   );

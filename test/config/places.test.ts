@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codexHome } from "../../src/config/paths.js";
+import { resolveCodexHome } from "../../src/config/paths.js";
 import { activeDirectory, conversationPlaces } from "../../src/config/places.js";
 
 const [home, codex] = ["/home/alice/.cody", "/home/alice/.codex"];
@@ -11,10 +11,10 @@ const nobody = (): string => {
 };
 
 test("CODEX_HOME says where Codex lives, else it is .codex in the home", () => {
-  expect(codexHome({ env: { CODEX_HOME: "/data/codex" }, homedir })).toBe("/data/codex");
-  expect(codexHome({ env: { CODEX_HOME: "" }, homedir })).toBe(codex);
-  expect(codexHome({ env: {}, homedir })).toBe(codex);
-  expect(codexHome({ env: {}, homedir: nobody })).toBeUndefined();
+  expect(resolveCodexHome({ env: { CODEX_HOME: "/data/codex" }, homedir })).toBe("/data/codex");
+  expect(resolveCodexHome({ env: { CODEX_HOME: "" }, homedir })).toBe(codex);
+  expect(resolveCodexHome({ env: {}, homedir })).toBe(codex);
+  expect(resolveCodexHome({ env: {}, homedir: nobody })).toBeUndefined();
 });
 
 test("only layout codex puts new conversations where Codex looks", () => {

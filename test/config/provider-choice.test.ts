@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { choiceOf, type ProviderChoice } from "../../src/config/providers/provider-choice.js";
+import { mergeChoice, type ProviderChoice } from "../../src/config/providers/provider-choice.js";
 
 const lab = { provider: "openai", api: "chat", baseUrl: "http://lab/v1", model: "m" } as const;
 const key = { OPENAI_API_KEY: "k" };
@@ -39,12 +39,12 @@ test.each<[string, ProviderChoice[], ProviderChoice]>([
   ["and with no other model", [{ baseUrl: "http://lab/v1" }, { model: "claude-x" }], { model: "claude-x" }],
   ["nothing said is nothing chosen", [{}, { model: undefined }], {}],
 ])("%s", (_, layers, expected) => {
-  expect(choiceOf(layers, { env: key })).toEqual(expected);
+  expect(mergeChoice(layers, { env: key })).toEqual(expected);
 });
 
 test("a model whose provider nobody has said stays where it is, also when something else is said of it", () => {
   const layers = [{ provider: "openai" }, { model: "mine" }];
-  expect(choiceOf(layers, { env: {} }, { mine: { contextWindow: 9000 } })).toEqual({
+  expect(mergeChoice(layers, { env: {} }, { mine: { contextWindow: 9000 } })).toEqual({
     provider: "openai",
     model: "mine",
   });
@@ -52,26 +52,26 @@ test("a model whose provider nobody has said stays where it is, also when someth
 
 test("an address without a name goes with a model nobody knows, where the key is", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { model: "mine" }];
-  expect(choiceOf(layers, { env: key })).toEqual({ baseUrl: "http://lab/v1", model: "mine" });
+  expect(mergeChoice(layers, { env: key })).toEqual({ baseUrl: "http://lab/v1", model: "mine" });
 });
 
 test("an address without a name, where there is no key either, goes with whoever is named", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { provider: "ollama" }];
-  expect(choiceOf(layers, { env: {} })).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });
+  expect(mergeChoice(layers, { env: {} })).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });
 });
 
 test("a key that is configured says whose an address is, before one in the environment", () => {
   const keys = { env: key, providers: { anthropic: { apiKey: "k" } } };
   const address = { baseUrl: "http://lab/v1" };
-  expect(choiceOf([address, { provider: "anthropic" }], keys)).toEqual({ provider: "anthropic", ...address });
-  expect(choiceOf([address, { provider: "openai" }], keys)).toEqual({ provider: "openai" });
+  expect(mergeChoice([address, { provider: "anthropic" }], keys)).toEqual({ provider: "anthropic", ...address });
+  expect(mergeChoice([address, { provider: "openai" }], keys)).toEqual({ provider: "openai" });
 });
 
 test("at the address of a provider's entry there may be any model, and it goes with no other provider", () => {
   const keys = { env: key, providers: { openai: { baseUrl: "http://lab/v1" } } };
-  expect(choiceOf([{ provider: "openai" }, { model: "claude-x" }], keys)).toEqual({
+  expect(mergeChoice([{ provider: "openai" }, { model: "claude-x" }], keys)).toEqual({
     provider: "openai",
     model: "claude-x",
   });
-  expect(choiceOf([{ provider: "anthropic" }, { model: "o3" }], keys)).toEqual({ provider: "openai", model: "o3" });
+  expect(mergeChoice([{ provider: "anthropic" }, { model: "o3" }], keys)).toEqual({ provider: "openai", model: "o3" });
 });

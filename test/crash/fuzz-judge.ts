@@ -8,7 +8,7 @@ import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { anthropicRequest } from "../../src/providers/messages/request-body.js";
 import { chatBody } from "../../src/providers/chat/request-body.js";
 import { responsesBody } from "../../src/providers/responses/request-body.js";
-import { headOf } from "../../src/rollouts/list/head.js";
+import { readHeadBytes } from "../../src/rollouts/list/head.js";
 import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
 import { needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
 import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
@@ -39,7 +39,7 @@ export async function judgeReading(path: string, content: Buffer): Promise<Judge
   const lineCount = content.toString("latin1").split("\n").length;
   const read = await refusedOr(foldLines(grouped(fileLines(path, conversationId))));
   const scan = await scanRollout({ path, conversationId });
-  headOf(content, content.length);
+  readHeadBytes(content, content.length);
   must(content.equals(readFileSync(path)), "the file was changed");
   must(!JSON.stringify([scan.damaged, scan.beginning]).includes(secret), "what is said of the damage quotes the file");
   const isDamaged = needsRepair(scan);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
-import { settleTrash } from "../../src/rollouts/trash/settle-trash.js";
+import { finishInterrupted } from "../../src/rollouts/trash/settle-trash.js";
 import { trashed } from "../../src/rollouts/trash/trash-entry.js";
 import { nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
 import { conversationId as id, everything, putConversation } from "../rollouts/trash/conversation-on-disk.js";
@@ -61,7 +61,7 @@ test.each(scenarios)(
 
     /** Whatever a victim left: it is settled to one of two states, and what is in the trash comes back. */
     async function check(deathAt: number, isDone: boolean): Promise<void> {
-      await settleTrash(files, trash, socket.owner);
+      await finishInterrupted(files, trash, socket.owner);
       const isThere = (await readdir(directory)).includes(`${id}.jsonl`);
       const [entry, ...others] = await trashed(files, trash);
       expect(others, `death ${deathAt}`).toEqual([]);
@@ -69,7 +69,7 @@ test.each(scenarios)(
       expect(isThere && entry !== undefined, `death ${deathAt}`).toBe(false);
       expect(isDone ? endings[work].done : endings[work].died, `death ${deathAt}`).toContain(state);
       if (entry !== undefined) await restore(files, entry, socket.owner);
-      await settleTrash(files, trash, socket.owner);
+      await finishInterrupted(files, trash, socket.owner);
       expect(await readdir(trash).catch(() => []), `death ${deathAt}`).toEqual([]);
       if (state === "gone") return;
       expect(await everything(directory), `death ${deathAt}`).toEqual(conversation);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { firstLine } from "../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../src/rollouts/first-line.js";
 import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
 import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import type { WriterHarness, Writer } from "../actors/rollout-writer/writer-harness.js";
@@ -11,7 +11,7 @@ import { readLines } from "./rollout-reading.js";
 
 const now = new Date(0);
 const meta = { conversationId: "a", now, cwd: "/", provider: "p", model: "m", source: "interactive" } as const;
-const written = [firstLine(meta), ...upTo(5).map((number) => numberedLine("a", number))];
+const written = [sessionMetaLine(meta), ...upTo(5).map((number) => numberedLine("a", number))];
 const synced = written.slice(0, 3);
 const next = numberedLine("a", 6);
 

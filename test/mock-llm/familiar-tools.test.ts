@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { besideFamiliarTools, familiarTools } from "../../src/mock-llm/familiar-tools.js";
+import { withoutCheckedTools, cacheToolCheck } from "../../src/mock-llm/familiar-tools.js";
 import { apis, type ApiName, hello, openMock, post } from "../support/open-mock-llm.js";
 
 const schema = { type: "object", properties: { list: { type: "array", items: { type: "string" } } } };
@@ -50,7 +50,7 @@ test("a change to the log changes nothing that was found", async () => {
 
 test("only what was fit is remembered, and only the newest of it", () => {
   const seen: unknown[] = [];
-  const check = familiarTools((tools) => {
+  const check = cacheToolCheck((tools) => {
     seen.push(tools);
     return tools === "unfit" ? "no" : undefined;
   });
@@ -68,7 +68,7 @@ test("only what was fit is remembered, and only the newest of it", () => {
 
 test("a request is looked at without the tools that were fit", () => {
   const seen: unknown[] = [];
-  const check = besideFamiliarTools((body) => void seen.push(body));
+  const check = withoutCheckedTools((body) => void seen.push(body));
   for (const a of [1, 2]) check({ a, tools: [{ b: [1, null] }] });
   check({ a: 3, tools: [{ b: [1, {}] }] });
   expect(seen).toEqual([{ a: 1, tools: [{ b: [1, null] }] }, { a: 2 }, { a: 3, tools: [{ b: [1, {}] }] }]);

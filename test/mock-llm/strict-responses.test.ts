@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sealed } from "../../src/mock-llm/seal.js";
+import { encryptedContent } from "../../src/mock-llm/seal.js";
 import { openMock, post } from "../support/open-mock-llm.js";
 
 const call = { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" };
@@ -117,18 +117,21 @@ test.each<[string, object, object]>([
   ],
   [
     "reasoning that another model has sealed",
-    input({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: sealed("rs_1", "gpt-5-mini") }, said),
+    input(
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-5-mini") },
+      said,
+    ),
     { message: expect.stringContaining("could not be decrypted"), code: "invalid_encrypted_content" },
   ],
   [
     "reasoning under the id of another",
-    input({ type: "reasoning", id: "rs_2", summary: [], encrypted_content: sealed("rs_1", "gpt-5") }, said),
+    input({ type: "reasoning", id: "rs_2", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-5") }, said),
     { message: expect.stringContaining("item_id did not match"), code: "invalid_encrypted_content" },
   ],
   [
     "reasoning for a model that does not",
     {
-      ...input({ type: "reasoning", summary: [], encrypted_content: sealed("rs_1", "gpt-4o") }, said),
+      ...input({ type: "reasoning", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-4o") }, said),
       model: "gpt-4o",
     },
     { message: expect.stringContaining("can only be provided to a reasoning") },

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { AlikeEvents } from "../../src/providers/transport/event-parser.js";
+import { EventParser } from "../../src/providers/transport/event-parser.js";
 import { eventJson } from "../../src/providers/transport/event-json.js";
 
 const shapes: Readonly<Record<string, (text: string, count: number) => object>> = {
@@ -48,7 +48,7 @@ const words = fc.oneof(
 test.each(Object.entries(shapes))("events of %s are read as if each were parsed", (_, shape) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(words, fc.nat())), fc.constantFrom(0, 1), (events, indent) => {
-      const read = new AlikeEvents();
+      const read = new EventParser();
       for (const [text, count] of events) {
         const data = JSON.stringify(shape(text, count), undefined, indent).replaceAll("\n", "");
         expect(read.read(data)).toEqual(JSON.parse(data));
@@ -61,7 +61,7 @@ test("events of many shapes in any order are read as if each were parsed", () =>
   const event = fc.tuple(fc.constantFrom(...Object.values(shapes)), words, fc.nat());
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const read = new AlikeEvents();
+      const read = new EventParser();
       for (const [shape, text, count] of events) {
         const data = JSON.stringify(shape(text, count));
         expect(read.read(data)).toEqual(JSON.parse(data));
@@ -75,7 +75,7 @@ test("an event that was changed anywhere is read, or refused, as if it were pars
   const piece = fc.constantFrom('"', "\\", "{", "}", ",", ":", " ", "0", "1", "-", ".", "e", "x", "\t", "");
   fc.assert(
     fc.property(fc.nat(first.length), fc.nat(2), piece, (at, removed, inserted) => {
-      const read = new AlikeEvents();
+      const read = new EventParser();
       read.read(first);
       const data = first.slice(0, at) + inserted + first.slice(at + removed);
       expect(outcomeOf(() => read.read(data))).toEqual(outcomeOf(() => eventJson(data)));
@@ -85,7 +85,7 @@ test("an event that was changed anywhere is read, or refused, as if it were pars
 });
 
 test("what is not a delta can be kept: the next event does not change it", () => {
-  const read = new AlikeEvents();
+  const read = new EventParser();
   const [one, two] = ["one", "two"].map((text) => JSON.stringify(shapes["an item"]?.(text, 0)));
   const given = [one, two].map((data) => read.read(data ?? ""));
   expect(given).toEqual([JSON.parse(one ?? ""), JSON.parse(two ?? "")]);

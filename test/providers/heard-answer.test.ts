@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Delta, ModelStreamReader } from "../../src/providers/model-stream-reader.js";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { ended, ReadyStream } from "../../src/providers/transport/ready-stream.js";
+import { endOfStream, ReadyStream } from "../../src/providers/transport/ready-stream.js";
 
 const text = (delta: string): Delta => ({ type: "text_delta", itemId: "a", delta });
 const done: ModelEvent = { type: "done", finishReason: "stop" };
@@ -27,7 +27,7 @@ class PutStream extends ReadyStream<ModelEvent> {
   }
 
   return(): Promise<IteratorResult<ModelEvent, undefined>> {
-    return Promise.resolve(ended);
+    return Promise.resolve(endOfStream);
   }
 }
 

@@ -8,7 +8,12 @@ import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
-import type { Answer, Posted, ServerEvent, StreamBounds } from "../../src/providers/transport/transport.js";
+import type {
+  PendingResponse,
+  PostedRequest,
+  ServerEvent,
+  StreamBounds,
+} from "../../src/providers/transport/transport.js";
 import { begin, dataOf, serve, streaming } from "./loopback.js";
 
 const transport = createTransport({});
@@ -17,11 +22,11 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
   return { idleMs: 10_000, maxEventBytes: 1_000_000, ...bounds };
 }
 
-function posted(url: string, through = transport): Posted {
+function posted(url: string, through = transport): PostedRequest {
   return through.post({ url: new URL(url), headers: {} }, () => "{}");
 }
 
-function post(url: string, through = transport): Promise<Answer> {
+function post(url: string, through = transport): Promise<PendingResponse> {
   return posted(url, through).answer;
 }
 
@@ -61,7 +66,7 @@ describe("the answer", () => {
 
   test("while it comes, nothing of the request is kept in memory", async () => {
     const { url } = await serve((response) => begin(response));
-    const sent = async (): Promise<[Answer, WeakRef<Uint8Array>]> => {
+    const sent = async (): Promise<[PendingResponse, WeakRef<Uint8Array>]> => {
       let made = new WeakRef(new Uint8Array());
       const head = { url: new URL(url), headers: {} };
       const body = (): Uint8Array => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { restMs } from "../../src/providers/failures/rate-limit-headers.js";
+import { rateLimitWaitMs } from "../../src/providers/failures/rate-limit-headers.js";
 
 const now = Date.parse("2026-11-20T10:00:00Z");
 
@@ -27,5 +27,5 @@ test.each([
     undefined,
   ],
 ])("%j asks for %s ms", (headers, ms) => {
-  expect(restMs(headers as Record<string, string>, now)).toBe(ms);
+  expect(rateLimitWaitMs(headers as Record<string, string>, now)).toBe(ms);
 });

@@ -7,7 +7,7 @@ import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
-import { normalized } from "../../src/providers/normalize/normalized.js";
+import { normalizeHistory } from "../../src/providers/normalize/normalized.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Case {
@@ -111,7 +111,7 @@ describe("a handmade rollout becomes the request of Codex", () => {
   test.each(resumedByBoth().map(({ name }) => name))("%s", async (name) => {
     const history = await historyOf(caseOf(name));
     // What a user says next is always there, and an empty request never made.
-    const sent = normalized("responses", [...history, next], "gpt-5.5").slice(0, -1);
+    const sent = normalizeHistory("responses", [...history, next], "gpt-5.5").slice(0, -1);
     expect(sent.map(described)).toEqual(sentOtherwise[name] ?? promptOf(name));
   });
 });

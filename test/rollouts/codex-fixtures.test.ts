@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
 import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { normalized } from "../../src/providers/normalize/normalized.js";
+import { normalizeHistory } from "../../src/providers/normalize/normalized.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";
 
@@ -66,7 +66,7 @@ describe("the Responses API is sent what Codex sends", () => {
   test.each(resumed.map(({ file }) => file))("%s", async (file) => {
     const { history } = await folded(file);
     const expected = oracle(file).filter(({ type }) => !leftOut.has(type));
-    expect(normalized("responses", history, "gpt-5.5").map(bare)).toEqual(expected);
+    expect(normalizeHistory("responses", history, "gpt-5.5").map(bare)).toEqual(expected);
   });
 
   test("but for what only its maker understands, in three rollouts", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { RolloutLine } from "../../src/messages/rollout-line.js";
-import { compactedAway } from "../../src/rollouts/compacted-away.js";
+import { removedItems } from "../../src/rollouts/compacted-away.js";
 import { applyToHistory } from "../../src/rollouts/file/history.js";
 import { assistant, user } from "../support/scripted-provider.js";
 
@@ -92,7 +92,7 @@ async function away(lines: readonly RolloutLine[]): Promise<unknown[]> {
   // As they come from a file, and not as the same objects.
   const read = lines.map((line) => structuredClone(line));
   const items: unknown[] = [];
-  for await (const earlier of compactedAway(asyncly([read]), history)) items.push(earlier);
+  for await (const earlier of removedItems(asyncly([read]), history)) items.push(earlier);
   return items;
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { knownPage } from "../../src/rollouts/list/known-list.js";
+import { cachedPage } from "../../src/rollouts/list/known-list.js";
 import { listConversationsSync } from "../../src/rollouts/list/list-sync.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -31,8 +31,8 @@ function later(): { now: number } {
   return { now: Math.max(...["", 'a "project"'].map((name) => statSync(join(directory, name)).mtimeMs)) + 3_000 };
 }
 
-function knownList(...args: Parameters<typeof knownPage>) {
-  return knownPage(...args)?.conversations;
+function knownList(...args: Parameters<typeof cachedPage>) {
+  return cachedPage(...args)?.conversations;
 }
 
 function list(options: { limit?: number; after?: { updatedAt: number; id: string } } = {}) {
@@ -44,7 +44,7 @@ test("a page is known from the last list, and the same as when everything is loo
   const all = listConversationsSync(directory);
   expect(list()).toEqual(all);
   expect(knownList(directory, cache, {})).toEqual(all);
-  expect(knownPage(directory, cache, { limit: 3 })?.total).toBe(count);
+  expect(cachedPage(directory, cache, { limit: 3 })?.total).toBe(count);
   expect(list({ limit: 3 })).toEqual(all.slice(0, 3));
   const [, , third] = all;
   expect(knownList(directory, cache, { limit: 2, ...(third === undefined ? {} : { after: third }) })).toEqual(

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ConversationNotFoundError, InvalidInputError } from "../../src/base/errors.js";
 import { findById, findConversation } from "../../src/rollouts/list/find-conversation.js";
-import { besideRollout, idOfName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
+import { companionPath, idFromFileName, newRolloutPath, projectFolder } from "../../src/rollouts/layout.js";
 import { rolloutsIn, rolloutsInSync } from "../../src/rollouts/list/layout-files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -35,13 +35,13 @@ test("each layout has its own name for a new file", () => {
 });
 
 test("the id is read from the name of a file in any layout", () => {
-  expect(idOfName(`conv_${uuid}.jsonl`)).toBe(`conv_${uuid}`);
-  expect(idOfName(`${uuid}.jsonl`)).toBe(`conv_${uuid}`);
-  expect(idOfName(`rollout-2026-11-06T03-04-05-${uuid}.jsonl`)).toBe(`conv_${uuid}`);
-  expect(idOfName(`rollout-2026-11-06T03-04-05-${uuid}_${other}.jsonl`)).toBe(`conv_${uuid}`);
-  expect(idOfName("mine.jsonl")).toBe("mine");
+  expect(idFromFileName(`conv_${uuid}.jsonl`)).toBe(`conv_${uuid}`);
+  expect(idFromFileName(`${uuid}.jsonl`)).toBe(`conv_${uuid}`);
+  expect(idFromFileName(`rollout-2026-11-06T03-04-05-${uuid}.jsonl`)).toBe(`conv_${uuid}`);
+  expect(idFromFileName(`rollout-2026-11-06T03-04-05-${uuid}_${other}.jsonl`)).toBe(`conv_${uuid}`);
+  expect(idFromFileName("mine.jsonl")).toBe("mine");
   for (const name of [`conv_${uuid}.jsonl.lock`, `${uuid}.jsonl.zst`, ".jsonl", "a b.jsonl", "notes.txt"]) {
-    expect([name, idOfName(name)]).toEqual([name, undefined]);
+    expect([name, idFromFileName(name)]).toEqual([name, undefined]);
   }
 });
 
@@ -58,11 +58,11 @@ test("the folder of a project is its path in one word", () => {
 });
 
 test("beside a rollout with a name of Codex's nothing has its id in its name", () => {
-  expect(besideRollout(`/c/conv_${uuid}.jsonl`, "lock")).toBe(`/c/conv_${uuid}.jsonl.lock`);
+  expect(companionPath(`/c/conv_${uuid}.jsonl`, "lock")).toBe(`/c/conv_${uuid}.jsonl.lock`);
   const path = `/s/2026/11/06/rollout-2026-11-06T03-04-05-${uuid}.jsonl`;
-  expect(besideRollout(path, "lock")).toMatch(/^\/s\/2026\/11\/06\/\.cody-[0-9a-f]{16}\.lock$/);
-  expect(besideRollout(path, "torn-1")).toBe(besideRollout(path, "lock").replace("lock", "torn-1"));
-  expect(besideRollout(path.replace("05-", "06-"), "lock")).not.toBe(besideRollout(path, "lock"));
+  expect(companionPath(path, "lock")).toMatch(/^\/s\/2026\/11\/06\/\.cody-[0-9a-f]{16}\.lock$/);
+  expect(companionPath(path, "torn-1")).toBe(companionPath(path, "lock").replace("lock", "torn-1"));
+  expect(companionPath(path.replace("05-", "06-"), "lock")).not.toBe(companionPath(path, "lock"));
 });
 
 test("a directory is read in every layout at once", async () => {

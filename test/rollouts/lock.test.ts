@@ -17,8 +17,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import type { LockOwner } from "../../src/messages/rollout-command.js";
-import { releaseLock, takeLock } from "../../src/rollouts/file/lock.js";
-import { answers } from "../../src/rollouts/file/lock-owner.js";
+import { releaseLock, acquireLock } from "../../src/rollouts/file/lock.js";
+import { probeSocket } from "../../src/rollouts/file/lock-owner.js";
 import { processStartTime } from "../../src/base/process/process-state.js";
 import { runtimeDirectory, socketPath } from "../../src/rollouts/file/runtime-directory.js";
 import { bundleModule } from "../support/bundle.js";
@@ -73,16 +73,16 @@ function locked(): LockOwner {
 test("a lock is taken once, again by its owner, and by another one after its release", async () => {
   const one = await openOwnerSocket(run());
   const two = await openOwnerSocket(run());
-  expect(await takeLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
-  expect(await takeLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
   expect(locked()).toEqual(one.owner);
   expect(statSync(lock).mode & 0o777).toBe(0o600);
   const owner = `this process (pid ${process.pid})`;
-  expect(await takeLock(rollout, two.owner, gentle)).toEqual({ status: "in_use", owner });
+  expect(await acquireLock(rollout, two.owner, gentle)).toEqual({ status: "in_use", owner });
   await releaseLock(rollout, two.owner);
   expect(locked()).toEqual(one.owner);
   await releaseLock(rollout, one.owner);
-  expect(await takeLock(rollout, two.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, two.owner, gentle)).toEqual({ status: "taken" });
   await releaseLock(rollout, two.owner);
   expect(readdirSync(directory)).toEqual(["run"]);
   await one.close();
@@ -95,9 +95,9 @@ test("while its owner lives, also stopped, a lock is in use by its pid", async (
   const { child, owner } = await start();
   expect(await child.ask("take")).toEqual({ status: "taken" });
   const inUse = { status: "in_use", owner: `pid ${owner.pid}` };
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual(inUse);
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual(inUse);
   child.stop();
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual(inUse);
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual(inUse);
   await us.close();
 });
 
@@ -107,7 +107,7 @@ test("a lock whose owner was killed is taken over, and its socket goes with it",
   expect(await child.ask("take")).toEqual({ status: "taken" });
   await child.kill();
   expect(existsSync(owner.socket)).toBe(true);
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   expect(existsSync(owner.socket)).toBe(false);
   expect(readdirSync(directory).toSorted()).toEqual(["conv.jsonl.lock", "run"]);
@@ -176,7 +176,7 @@ test("a lock is dead when another process has its pid by now, and alive when tha
   ] as const;
   for (const [left, outcome] of cases) {
     writeFileSync(lock, JSON.stringify(left));
-    expect(await takeLock(rollout, us.owner, gentle)).toEqual(outcome);
+    expect(await acquireLock(rollout, us.owner, gentle)).toEqual(outcome);
     rmSync(lock);
   }
   await us.close();
@@ -202,7 +202,7 @@ test("the pid of an owner proves nothing in another pid namespace, or where name
   ] as const;
   for (const [left, taker, outcome] of cases) {
     writeFileSync(lock, JSON.stringify(left));
-    expect(await takeLock(rollout, taker, gentle)).toEqual(outcome);
+    expect(await acquireLock(rollout, taker, gentle)).toEqual(outcome);
     rmSync(lock);
   }
   await us.close();
@@ -217,9 +217,9 @@ test("a killed owner whose parent has not noticed yet is dead", async () => {
   const pid = Number(line.toString());
   const owner = { ...us.owner, token: "0".repeat(32), pid, startTime: await processStartTime(pid) };
   leave(lock, { ...owner, socket: join(run(), "missing.sock") });
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${pid}` });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${pid}` });
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  await expect.poll(() => acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
   await us.close();
 });
 
@@ -227,7 +227,7 @@ test("a lock that names no process can only be forced", async () => {
   const us = await openOwnerSocket(run());
   for (const pid of [0, -1, 1.5, 2 ** 40]) {
     leave(lock, { ...us.owner, token: "0".repeat(32), pid });
-    expect(await takeLock(rollout, us.owner, gentle)).toMatchObject({ status: "in_use" });
+    expect(await acquireLock(rollout, us.owner, gentle)).toMatchObject({ status: "in_use" });
   }
   await us.close();
 });
@@ -236,7 +236,7 @@ test("an owner makes its socket again when it was deleted, also with its directo
   const us = await openOwnerSocket(run(), 5);
   for (const path of [us.owner.socket, run()]) {
     rmSync(path, { recursive: true });
-    await expect.poll(() => answers(us.owner.socket)).toBe("alive");
+    await expect.poll(() => probeSocket(us.owner.socket)).toBe("alive");
   }
   await us.close();
   expect(readdirSync(run())).toEqual([]);
@@ -248,7 +248,7 @@ test("takers that were killed half way do not block the next one", async () => {
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, second);
   leave(`${lock}.after.${second.token}`, third);
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   expect(readdirSync(directory).toSorted()).toEqual(["conv.jsonl.lock", "run"]);
   await us.close();
@@ -273,7 +273,7 @@ test("a taker that lives is waited for by nobody", async () => {
   const { owner } = await start();
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, owner);
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${owner.pid}` });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${owner.pid}` });
   expect(locked()).toEqual(first);
   await us.close();
 });
@@ -283,7 +283,7 @@ test("our own mark, left by a thread that died, is taken up again", async () => 
   const first = await dead();
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, us.owner);
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   await us.close();
 });
@@ -302,9 +302,9 @@ test("nothing is said about another machine, another container or a lock that ca
   ] as const;
   for (const [content, owner] of cases) {
     writeFileSync(lock, content);
-    expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner });
+    expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner });
     expect(readFileSync(lock, "utf8")).toBe(content);
-    expect(await takeLock(rollout, us.owner, { force: true })).toEqual({ status: "taken" });
+    expect(await acquireLock(rollout, us.owner, { force: true })).toEqual({ status: "taken" });
     expect(locked()).toEqual(us.owner);
     rmSync(lock);
   }
@@ -316,7 +316,7 @@ test("whoever held it when this machine went down is dead", async () => {
   const alive = await start();
   // Even if something listens there now: the boot before is over.
   leave(lock, { ...alive.owner, host: us.owner.host, bootId: "the boot before" });
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: us.owner.host === "" ? "in_use" : "taken" });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: us.owner.host === "" ? "in_use" : "taken" });
   await us.close();
 });
 
@@ -325,7 +325,7 @@ test("sockets outside our runtime directory are left alone", async () => {
   const victim = join(directory, "victim");
   writeFileSync(victim, "precious");
   leave(lock, { ...(await dead()), socket: victim });
-  expect(await takeLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
   expect(readFileSync(victim, "utf8")).toBe("precious");
   await us.close();
 });

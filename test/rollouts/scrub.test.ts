@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
-import { lookForSecrets, scrubFile } from "../../src/rollouts/scrub/scrub-file.js";
+import { findSecretsInFile, scrubFile } from "../../src/rollouts/scrub/scrub-file.js";
 import { redactorOf } from "../support/redaction.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -49,7 +49,7 @@ test("only lines with secrets change, in any form, damaged or not, and a second 
       }
       expect(text.replaceAll(clean[2] ?? "", "")).not.toContain(secret);
       expect(result.hitLines).toBe(before.filter((line) => dirty.includes(line)).length);
-      expect((await lookForSecrets(path, request)).hitLines).toBe(0);
+      expect((await findSecretsInFile(path, request)).hitLines).toBe(0);
     }),
     { numRuns: 50 },
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { besideRollout } from "../../src/rollouts/layout.js";
+import { companionPath } from "../../src/rollouts/layout.js";
 import { storeName } from "../../src/rollouts/repair/store-entries.js";
 
 const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
@@ -8,7 +8,7 @@ const token = "0".repeat(32);
 
 test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
   expect(storeName(rollout)).toBe("rollout");
-  const beside = (ending: string) => storeName(besideRollout(rollout, ending));
+  const beside = (ending: string) => storeName(companionPath(rollout, ending));
   expect(["lock", `lock.after.${token}`].map(beside)).toEqual(["lock", "lock"]);
   expect(["lock.0123456789abcdef.tmp", "repair.tmp"].map(beside)).toEqual(["temporary", "temporary"]);
   expect(["torn-1", "backup-2026-11-16T00-00-00.000Z-2"].map(beside)).toEqual(["kept", "kept"]);

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { idOfName } from "../../src/rollouts/layout.js";
+import { idFromFileName } from "../../src/rollouts/layout.js";
 
 const fixtures = fileURLToPath(new URL("../fixtures/codex/", import.meta.url));
 
@@ -20,7 +20,7 @@ export async function putCodexRollouts(codexHome: string, scenario: string): Pro
     names.map(async (name) => {
       const path = join(day, name);
       await copyFile(join(folder, name), path);
-      return { id: idOfName(basename(path)) ?? "", path };
+      return { id: idFromFileName(basename(path)) ?? "", path };
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { firstLine } from "../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../src/rollouts/first-line.js";
 
 const recorded = new URL(
   "../fixtures/codex/v0.58.0/tools/rollout-2026-11-16T00-53-02-01a1e1d7-dc34-7690-a587-4b1aa66115b0.jsonl",
@@ -11,7 +11,7 @@ const timestamp = "2026-11-16T00:00:00.000Z";
 /** Writes a rollout of so many bytes or a little more: turns with tools as Codex recorded them, again and again. */
 export async function writeLargeRollout(path: string, conversationId: string, bytes: number): Promise<void> {
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
-  const first = encodeLine(firstLine({ conversationId, now: new Date(timestamp), ...labels }));
+  const first = encodeLine(sessionMetaLine({ conversationId, now: new Date(timestamp), ...labels }));
   const [, ...lines] = (await readFile(recorded, "utf8")).split("\n");
   const turns = lines.join("\n");
   const unknown = `${JSON.stringify({ timestamp, type: "of_tomorrow", payload: {} })}\n`;

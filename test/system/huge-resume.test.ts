@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { firstLine } from "../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../src/rollouts/first-line.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const id = "conv_huge";
@@ -41,7 +41,7 @@ test("a rollout that is larger than a string can be is resumed in the memory its
 /** A megabyte of talk and a compaction, again and again. */
 async function writeHuge(path: string): Promise<void> {
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
-  const first = encodeLine(firstLine({ conversationId: id, now: new Date(timestamp), ...labels }));
+  const first = encodeLine(sessionMetaLine({ conversationId: id, now: new Date(timestamp), ...labels }));
   const summary = { message: "", replacement_history: [said("the summary")] };
   const compacted = encodeLine({ timestamp, type: "compacted", payload: summary });
   const block = Buffer.from(item("word ".repeat(2_000)).repeat(100) + compacted);

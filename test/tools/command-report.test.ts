@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { commandReport, exitCodeOf } from "../../src/tools/exec/command-report.js";
-import type { CommandEnd } from "../../src/tools/exec/run-command.js";
+import type { CommandResult } from "../../src/tools/exec/run-command.js";
 
-const plain: CommandEnd = { cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [], durationMs: 149 };
+const plain: CommandResult = { cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [], durationMs: 149 };
 const survivors = Array.from({ length: 22 }, (_, index) => ({ pid: index + 1, name: "sleep" }));
 
-test.each<[Partial<CommandEnd>, number, string[]]>([
+test.each<[Partial<CommandResult>, number, string[]]>([
   [{}, 0, []],
   [{ exitCode: 2 }, 2, []],
   [

@@ -2,7 +2,7 @@ import { spawn, type StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { guarded } from "../../src/tools/exec/guarded.js";
+import { withGuard } from "../../src/tools/exec/guarded.js";
 import type { Watch } from "../support/watch.js";
 import { expectGone, isRunning, numbersIn, textOf } from "./processes.js";
 import { toolProcess } from "./tool-process.js";
@@ -24,7 +24,7 @@ const anotherUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 describe.each(["dash", "bash"])("in %s", (sh) => {
   test("everything ends when the other end of the descriptor does", async () => {
-    const { args } = guarded(["sh", "-c", family], randomUUID());
+    const { args } = withGuard(["sh", "-c", family], randomUUID());
     const stdio: StdioOptions = ["ignore", "pipe", "inherit", "pipe"];
     const command = spawn(sh, args, { detached: true, cwd: "/", stdio, ...anotherUser });
     onTestFinished(() => void command.kill("SIGKILL"));
@@ -35,7 +35,7 @@ describe.each(["dash", "bash"])("in %s", (sh) => {
   });
 
   test("exit code and arguments are the command's own", async () => {
-    const { args } = guarded(["sh", "-c", 'printf "%s." "$@"; exit 7', "sh", "a b", "", "$x"], randomUUID());
+    const { args } = withGuard(["sh", "-c", 'printf "%s." "$@"; exit 7', "sh", "a b", "", "$x"], randomUUID());
     const command = spawn(sh, args, { detached: true, stdio: ["ignore", "pipe", "inherit", "pipe"] });
     const printed = textOf(command.stdout);
     const [code] = (await once(command, "exit")) as [number];

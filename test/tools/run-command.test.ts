@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type CommandEnd, runCommand } from "../../src/tools/exec/run-command.js";
+import { type CommandResult, runCommand } from "../../src/tools/exec/run-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { Watch } from "../support/watch.js";
 import { expectGone, isRunning, isStopped, numbersIn } from "./processes.js";
@@ -10,7 +10,7 @@ const patience = { drainMs: never, timeoutGraceMs: never, interruptGraceMs: neve
 const soon = 50;
 
 interface Running {
-  readonly end: Promise<CommandEnd>;
+  readonly end: Promise<CommandResult>;
   readonly output: Watch<string>;
   interrupt(): void;
 }
@@ -49,7 +49,7 @@ async function run(script: string, given: Partial<typeof patience> = {}): Promis
   return { end, output, interrupt: () => controller.abort() };
 }
 
-function started(end: CommandEnd | undefined): CommandEnd {
+function started(end: CommandResult | undefined): CommandResult {
   if (end === undefined) throw new Error("it was not started");
   return end;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { OutputRoom } from "../../src/actors/conversation/calls/output-room.js";
+import { OutputMemory } from "../../src/actors/conversation/calls/output-room.js";
 import { WholeOutput } from "../../src/tools/exec/whole-output.js";
 
 test("all that was written is there, up to a bound", () => {
-  using output = new WholeOutput(new OutputRoom(100), 10);
+  using output = new WholeOutput(new OutputMemory(100), 10);
   output.push(Buffer.from("12345"));
   output.push(Buffer.from("6789abc"));
   output.push(Buffer.from("def"));
@@ -11,7 +11,7 @@ test("all that was written is there, up to a bound", () => {
 });
 
 test("when there is no room it is let go of, and the room is free again", () => {
-  const room = new OutputRoom(10);
+  const room = new OutputMemory(10);
   {
     using output = new WholeOutput(room);
     output.push(Buffer.from("12345678"));
@@ -23,7 +23,7 @@ test("when there is no room it is let go of, and the room is free again", () => 
 });
 
 test("the room is free again when it is over", () => {
-  const room = new OutputRoom(10);
+  const room = new OutputMemory(10);
   {
     using output = new WholeOutput(room);
     output.push(Buffer.from("1234567890"));

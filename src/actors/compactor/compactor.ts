@@ -3,7 +3,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { countTokens } from "../../workers/count-tokens.js";
 import type { CpuPool } from "../../workers/open-cpu-pool.js";
 import type { Actor } from "../runtime/actor.js";
-import type { SummaryBy, Summarizer, SummaryOutcome, SummaryRequest } from "./summarizer.js";
+import type { SummaryProvider, Summarizer, SummaryOutcome, SummaryRequest } from "./summarizer.js";
 import type { TokenCounts } from "./token-counts.js";
 
 export interface CompactorOptions {
@@ -21,14 +21,14 @@ export interface Prepared {
 
 export type CompactorOp =
   | { readonly type: "count"; readonly items: readonly ResponseItem[]; readonly model: string }
-  | { readonly type: "summarize"; readonly by: SummaryBy; readonly request: SummaryRequest }
+  | { readonly type: "summarize"; readonly by: SummaryProvider; readonly request: SummaryRequest }
   | { readonly type: "extract"; readonly items: readonly ResponseItem[]; readonly previousSummary: string | undefined }
   | {
       readonly type: "prepare";
       readonly conversationId: string;
       readonly cut: number;
       readonly last: ResponseItem;
-      readonly by: SummaryBy;
+      readonly by: SummaryProvider;
       readonly request: SummaryRequest;
     }
   | { readonly type: "prepared"; readonly conversationId: string; readonly wait: boolean }

@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
-import { failed, messageOf } from "../runtime/failures.js";
+import { makeFailure, messageOf } from "../runtime/failures.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 /** Counts tokens. Without a tokenizer, token counts are estimates. */
@@ -11,20 +11,20 @@ export interface Tokenizer {
 const maxReasonChars = 200;
 
 /** Returns the injected tokenizer's count of a text, in whole tokens; throws a `FailureError` when it is invalid. */
-export function countedBy(tokenizer: Tokenizer, text: string): number {
-  const tokens = answered(tokenizer, text);
+export function countWith(tokenizer: Tokenizer, text: string): number {
+  const tokens = callTokenizer(tokenizer, text);
   const whole = Math.ceil(tokens);
   if (tokens >= 0 && Number.isSafeInteger(whole)) return whole;
-  throw notCounted(`returned ${tokens}`);
+  throw tokenizerFailure(`returned ${tokens}`);
 }
 
 /** Wraps a tokenizer so that its counts are always valid: an invalid one in the rollout would stop every compaction. */
-export function forgiving(tokenizer: Tokenizer, warn: (message: string) => void): Tokenizer {
+export function withEstimateFallback(tokenizer: Tokenizer, warn: (message: string) => void): Tokenizer {
   let isTold = false;
   return {
     countTokens: (text) => {
       try {
-        return countedBy(tokenizer, text);
+        return countWith(tokenizer, text);
       } catch (error) {
         if (!isTold) warn(`${messageOf(error)}; using an estimate instead`);
         isTold = true;
@@ -34,17 +34,17 @@ export function forgiving(tokenizer: Tokenizer, warn: (message: string) => void)
   };
 }
 
-function answered(tokenizer: Tokenizer, text: string): number {
+function callTokenizer(tokenizer: Tokenizer, text: string): number {
   let tokens: unknown;
   try {
     tokens = tokenizer.countTokens(text);
   } catch (error) {
-    throw notCounted(`failed: ${messageOf(error).slice(0, maxReasonChars)}`, error);
+    throw tokenizerFailure(`failed: ${messageOf(error).slice(0, maxReasonChars)}`, error);
   }
   if (typeof tokens === "number") return tokens;
-  throw notCounted(typeof tokens === "object" ? "returned an object" : `returned a ${typeof tokens}`);
+  throw tokenizerFailure(typeof tokens === "object" ? "returned an object" : `returned a ${typeof tokens}`);
 }
 
-function notCounted(reason: string, cause?: unknown): FailureError {
-  return new FailureError(failed("internal", `tokenizer: countTokens() ${reason}`), { cause });
+function tokenizerFailure(reason: string, cause?: unknown): FailureError {
+  return new FailureError(makeFailure("internal", `tokenizer: countTokens() ${reason}`), { cause });
 }

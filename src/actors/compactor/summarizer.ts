@@ -16,13 +16,13 @@ export type { SummaryOutcome, SummaryRequest };
 type WireTarget = Extract<SummaryTarget, { kind: "wire" }>;
 
 /** The model that summarizes: one that a worker thread can reach, or an injected provider in this thread. */
-export type SummaryBy =
+export type SummaryProvider =
   | Exclude<SummaryTarget, WireTarget>
   /** A thread receives the credential for one request only; the source of credentials stays in this thread. */
   | (Omit<WireTarget, "credential" | "origin"> & { readonly access: Access })
   | { readonly kind: "provider"; readonly provider: Provider };
 
-function providerOf(by: SummaryBy): string {
+function providerOf(by: SummaryProvider): string {
   if (by.kind === "provider") return by.provider.name;
   return by.kind === "wire" ? by.provider : by.kind;
 }
@@ -39,7 +39,7 @@ export class Summarizer {
   }
 
   /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
-  async summarize(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
+  async summarize(by: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     const { conversationId, items } = request;
     const provider = providerOf(by);
     const passage = await this.#gate.enter(
@@ -54,7 +54,7 @@ export class Summarizer {
   }
 
   /** A request in this thread has the same deadline as one in a worker thread. */
-  async #ask(by: SummaryBy, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
+  async #ask(by: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     if (by.kind === "wire") return await this.#askOverWire(by, request, signal);
     if (by.kind === "offline") return await summarizeInThread(this.#io, by, request, signal);
     const deadlineMs = ioPoolLimits.deadlineMs.summarize;
@@ -67,7 +67,7 @@ export class Summarizer {
 
   /** Asks again with a renewed token if the server has refused the first. */
   async #askOverWire(
-    { access, ...target }: Extract<SummaryBy, { kind: "wire" }>,
+    { access, ...target }: Extract<SummaryProvider, { kind: "wire" }>,
     request: SummaryRequest,
     signal: AbortSignal,
   ): Promise<SummaryOutcome> {
@@ -76,7 +76,7 @@ export class Summarizer {
     try {
       const credential = await access.credential(signal);
       const outcome = await ask(credential);
-      if (typeof credential !== "object" || access.renewed === undefined || !isRefused(outcome)) return outcome;
+      if (typeof credential !== "object" || access.renewed === undefined || !isAuthFailure(outcome)) return outcome;
       return await ask(await access.renewed(credential, signal));
     } catch (error) {
       if (!(error instanceof FailureError)) throw error;
@@ -92,6 +92,6 @@ export class Summarizer {
   }
 }
 
-function isRefused(outcome: SummaryOutcome): boolean {
+function isAuthFailure(outcome: SummaryOutcome): boolean {
   return outcome.status === "failed" && outcome.failure.code === "auth";
 }

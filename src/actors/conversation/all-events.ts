@@ -3,7 +3,7 @@ import { EventQueue } from "../runtime/event-queue.js";
 import type { EventReader } from "../runtime/event-reader.js";
 import { mergeDeltas } from "./deltas.js";
 import { eventWeight } from "./event-weight.js";
-import { OpenRequests } from "./open-requests.js";
+import { OpenApprovalEvents } from "./open-requests.js";
 
 /** An event numbered over all conversations; it keeps its number within its own conversation as well. */
 interface NumberedEvent {
@@ -13,12 +13,12 @@ interface NumberedEvent {
 
 /** One stream of the events of all conversations. It costs nothing until it is first read. */
 export class AllEvents {
-  readonly #requests: OpenRequests<NumberedEvent>;
+  readonly #requests: OpenApprovalEvents<NumberedEvent>;
   #queue: EventQueue<NumberedEvent> | undefined;
   #published = 0;
 
   constructor(isRequestOpen: (conversationId: string, callId: string) => boolean) {
-    this.#requests = new OpenRequests(({ event }) => event, isRequestOpen);
+    this.#requests = new OpenApprovalEvents(({ event }) => event, isRequestOpen);
   }
 
   publish(event: Event): void {
@@ -30,7 +30,7 @@ export class AllEvents {
 
   /** Returns a reader of all events from now on. */
   reader(): AsyncIterableIterator<Event> {
-    return unnumbered(this.#opened().reader({}));
+    return withoutNumbers(this.#opened().reader({}));
   }
 
   /** Ends all current and future readers. */
@@ -61,7 +61,7 @@ function lagged(from: number, to: number): NumberedEvent {
 }
 
 /** Not a generator: one that waits for an event could not be left before the event comes. */
-function unnumbered(reader: EventReader<NumberedEvent>): AsyncIterableIterator<Event> {
+function withoutNumbers(reader: EventReader<NumberedEvent>): AsyncIterableIterator<Event> {
   return {
     next: async () => {
       const { done, value } = await reader.next();

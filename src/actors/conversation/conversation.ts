@@ -7,30 +7,30 @@ import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
-import { callsLeftOver } from "./calls/open-calls.js";
-import { changeHistory } from "./compaction/change-history.js";
+import { unstartedCalls } from "./calls/open-calls.js";
+import { runQueuedChange } from "./compaction/change-history.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
 import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
-import { changedSettings, onFailureNotice, type SettingsOp, turnContext } from "./state/settings.js";
+import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { hasEnded } from "./turn/active-turn.js";
-import { continueTurn, playTurn } from "./turn/play-turn.js";
+import { continueTurn, runTurn } from "./turn/play-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
-import { takeBack, type UndoReport } from "./turn/undo-changes.js";
-import type { TurnParts, TurnWorld } from "./turn/turn-world.js";
+import { undoChanges, type UndoReport } from "./turn/undo-changes.js";
+import type { TurnParts, ConversationContext } from "./turn/turn-world.js";
 
 /** Maximum number of inputs that wait while a turn runs. */
 export const maxQueuedInputs = 32;
 
 const megabyte = 1_000_000;
 
-const isEnding: Refusal = { code: "actor_stopped", reason: "the conversation is shutting down" };
+const shutdownRefusal: Refusal = { code: "actor_stopped", reason: "the conversation is shutting down" };
 
-const isFull: Refusal = {
+const unsavedRefusal: Refusal = {
   code: "not_saved",
   reason: "not saved: too much data is waiting to be written; try again later",
 };
 
-const tooMany: Refusal = {
+const queueFullRefusal: Refusal = {
   code: "busy",
   reason: `too many queued inputs: at most ${maxQueuedInputs} can wait while a turn runs`,
 };
@@ -51,17 +51,17 @@ export interface ConversationOptions extends TurnParts {
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
-type Own =
+type OwnMessage =
   { readonly type: "turn_ended"; readonly failure: Failure | undefined } | { readonly type: "servers_described" };
 
-export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, Own> = {
+export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, OwnMessage> = {
   name: "conversation",
   start: (options, context) => {
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
     const recording = new Recording(cell.state, rollout, () => options.now(), publish);
     const approvals = new Approvals(cell.state, rollout, recording, publish);
-    const world: TurnWorld = { parts: options, cell, rollout, recording, approvals, publish };
+    const world: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
     let unplayed = false;
@@ -82,11 +82,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       cell.playing = work;
       if (work.kind !== "input") return run((signal) => change(work, signal));
       if (work.settings === cell.settings) unplayed = false;
-      run((signal) => playTurn(world, work, signal));
+      run((signal) => runTurn(world, work, signal));
     }
 
     async function change(work: QueuedChange, signal: AbortSignal): Promise<void> {
-      const outcome = await changeHistory(world, work, signal);
+      const outcome = await runQueuedChange(world, work, signal);
       if (outcome !== undefined) answerChange(work.submissionId, outcome);
     }
 
@@ -97,7 +97,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 
     /** A turn that waits for the user survives its process; any other turn is closed. */
     function settleOpenTurn(): void {
-      const leftOver = options.goesOn ? callsLeftOver(cell.state) : [];
+      const leftOver = options.goesOn ? unstartedCalls(cell.state) : [];
       recording.closeOpenTurn(cell.turn, leftOver);
       const open = cell.state.openTurn;
       if (open !== undefined) run((signal) => continueTurn(world, open, leftOver, signal));
@@ -122,10 +122,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     }
 
     function refusalOf(): Refusal | undefined {
-      if (shuttingDown) return isEnding;
-      if (rollout.full) return isFull;
-      if (rollout.bytes > options.maxFileBytes) return tooLong(options.maxFileBytes);
-      return turn === undefined || cell.waiting.length < maxQueuedInputs ? undefined : tooMany;
+      if (shuttingDown) return shutdownRefusal;
+      if (rollout.full) return unsavedRefusal;
+      if (rollout.bytes > options.maxFileBytes) return fileTooLongRefusal(options.maxFileBytes);
+      return turn === undefined || cell.waiting.length < maxQueuedInputs ? undefined : queueFullRefusal;
     }
 
     function refuseWork({ submissionId }: QueuedWork, { reason, code }: Refusal): void {
@@ -148,7 +148,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         publish({ type: "undo_completed", ...report }, submissionId);
         return report;
       }
-      return new Promise((resolve) => run(async () => resolve(await takeBack(world, submissionId))));
+      return new Promise((resolve) => run(async () => resolve(await undoChanges(world, submissionId))));
     }
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
@@ -163,7 +163,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       return { status: "rejected", message };
     };
     const changeSettings = (op: SettingsOp, id: string): void => {
-      cell.settings = changedSettings(cell.settings, op);
+      cell.settings = applySettingsOp(cell.settings, op);
       unplayed = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
@@ -175,7 +175,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     function rememberSettings(id: string): void {
       if (turn !== undefined || !unplayed) return;
       unplayed = false;
-      recording.line({ type: "turn_context", payload: turnContext(cell.settings) }, id);
+      recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
     }
 
     if (!cell.configured) {
@@ -250,7 +250,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
-        for (const work of cell.waiting.splice(0)) refuseWork(work, isEnding);
+        for (const work of cell.waiting.splice(0)) refuseWork(work, shutdownRefusal);
         if (turn !== undefined) {
           const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
           turn.abort();
@@ -309,7 +309,7 @@ interface Refusal {
   readonly reason: string;
 }
 
-function tooLong(maxBytes: number): Refusal {
+function fileTooLongRefusal(maxBytes: number): Refusal {
   const limit = `its file is larger than ${maxBytes / megabyte} MB (persistence.maxFileMegabytes)`;
   return { code: "limit_reached", reason: `${limit}; raise the limit, or start a new conversation` };
 }

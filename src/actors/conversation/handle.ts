@@ -29,12 +29,12 @@ import type { EventReader } from "../runtime/event-reader.js";
 import { sharedReader } from "../runtime/shared-reader.js";
 import { isUnanswered } from "./calls/open-calls.js";
 import type { ConversationOp, ConversationAnswers } from "./conversation-op.js";
-import { asOp, inlined, withSchema } from "./input-op.js";
+import { toOp, inlineImages, toInputOp } from "./input-op.js";
 import { jsonCopy } from "./size-limit.js";
 import type { ConversationCell } from "./state/cell.js";
 import { ConversationHistory } from "./state/conversation-history.js";
 import type { Settings } from "./state/settings.js";
-import { ended, refused, turnItems } from "./state/turn-items.js";
+import { endedError, refusalError, collectTurnItems } from "./state/turn-items.js";
 import type { ActiveTurn } from "./turn/active-turn.js";
 import type { UndoReport } from "./turn/undo-changes.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -42,7 +42,7 @@ import { FailureError } from "../../messages/failure-error.js";
 /** Decides on approval requests; if it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
 
-const nobody: Approve = () => ({
+const denyAll: Approve = () => ({
   denied: { rejection: "it needs approval, and approvals are not available in this run" },
 });
 
@@ -141,7 +141,7 @@ export class Conversation implements AsyncDisposable {
    * when it answers an approval request that is not open.
    */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
-    const op = inlined(check(Op, asOp(input), "submission"), this.settings.cwd);
+    const op = inlineImages(check(Op, toOp(input), "submission"), this.settings.cwd);
     const submitted = this.#submitted.then(async () => await this.#send(await op));
     // The next submission does not depend on whether this one was refused.
     this.#submitted = submitted.catch(() => undefined);
@@ -151,14 +151,14 @@ export class Conversation implements AsyncDisposable {
   async #send(op: ConversationOp): Promise<string> {
     if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#parts.ref.tell(op);
     const answer = await this.#parts.ref.ask(op);
-    if (answer.status === "rejected") throw refused("invalid_request", answer.message);
+    if (answer.status === "rejected") throw refusalError("invalid_request", answer.message);
     return answer.submissionId;
   }
 
   /** Returns the next unread event; rejects when the conversation has ended. */
   async nextEvent(): Promise<Event> {
     const result = await this.#own.next();
-    if (result.done === true) throw ended(this.id);
+    if (result.done === true) throw endedError(this.id);
     return result.value;
   }
 
@@ -200,14 +200,14 @@ export class Conversation implements AsyncDisposable {
   async replaceHistory(items: readonly (ResponseItem | PlainItem)[]): Promise<void> {
     if (!Array.isArray(items)) throw new InvalidInputError("history: expected an array of items");
     const copies = codexItems(jsonCopy(items, "history"));
-    const checked = copies.map((item, index) => storable(check(ResponseItemSchema, item, `item ${index}`)));
+    const checked = copies.map((item, index) => withoutSystemRole(check(ResponseItemSchema, item, `item ${index}`)));
     const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
-    if (answer === "busy") throw refused("busy", "history cannot be replaced while a turn runs");
+    if (answer === "busy") throw refusalError("busy", "history cannot be replaced while a turn runs");
   }
 
   async #clear(): Promise<void> {
     const answer = await this.#parts.ref.ask({ type: "clear_history" });
-    if (answer === "busy") throw refused("busy", "history cannot be cleared while a turn runs");
+    if (answer === "busy") throw refusalError("busy", "history cannot be cleared while a turn runs");
   }
 
   /**
@@ -221,8 +221,10 @@ export class Conversation implements AsyncDisposable {
   ): Promise<ResponseItem[]> {
     const events = this.#parts.queue.reader({});
     try {
-      const id = await this.submit(withSchema(input, options.outputSchema));
-      return await turnItems(events, id, this.id, (request) => this.#answer(request, options.approve ?? nobody));
+      const id = await this.submit(toInputOp(input, options.outputSchema));
+      return await collectTurnItems(events, id, this.id, (request) =>
+        this.#answer(request, options.approve ?? denyAll),
+      );
     } finally {
       await events.return();
     }
@@ -234,7 +236,7 @@ export class Conversation implements AsyncDisposable {
     try {
       decision = check(ReviewDecisionSchema, await approve(request), "decision");
     } finally {
-      // The turn may have ended meanwhile: then no request is open, and `turnItems` sees the end.
+      // The turn may have ended meanwhile: then no request is open, and `collectTurnItems` sees the end.
       await this.submit({ type: "exec_approval", id: request.approval_id, decision }).catch(ignoreClosedRequest);
     }
   }
@@ -281,7 +283,7 @@ export class Conversation implements AsyncDisposable {
     const outcome = await this.#parts.summarize(codexItems(jsonCopy(items, "items")));
     if (outcome.status === "done") return outcome.text;
     if (outcome.status === "failed") throw new FailureError(outcome.failure);
-    throw refused("context_overflow", "the items exceed the model's context window");
+    throw refusalError("context_overflow", "the items exceed the model's context window");
   }
 
   /** Returns the model's current context, item by item. */
@@ -311,7 +313,7 @@ export class Conversation implements AsyncDisposable {
 }
 
 /** Codex reads no system messages from a rollout; a developer message has the same effect. */
-function storable(item: ResponseItem): ResponseItem {
+function withoutSystemRole(item: ResponseItem): ResponseItem {
   return item.type === "message" && item.role === "system" ? { ...item, role: "developer" } : item;
 }
 

@@ -22,21 +22,21 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Wraps the input in an op, without validating it. */
-export function asOp(input: string | readonly UserInput[] | Op): unknown {
+export function toOp(input: string | readonly UserInput[] | Op): unknown {
   if (typeof input === "string") return { type: "user_input", items: [{ type: "text", text: input }] };
   return Array.isArray(input) ? { type: "user_input", items: input } : input;
 }
 
-export function withSchema(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
+export function toInputOp(input: string | readonly UserInput[], schema: OutputSchema | undefined): Op {
   // Other ops have no turn to wait for.
   if (typeof input === "object" && !Array.isArray(input))
     throw new InvalidInputError("input: expected a text or a list");
-  const op = asOp(input) as Extract<Op, { type: "user_input" }>;
+  const op = toOp(input) as Extract<Op, { type: "user_input" }>;
   return schema === undefined ? op : { ...op, final_output_json_schema: schema };
 }
 
 /** Reads local images when they are submitted, because a turn must not depend on a file that may change. */
-export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
+export async function inlineImages(op: Op, cwd: string): Promise<ConversationOp> {
   if (op.type !== "user_input" && op.type !== "user_turn") return op;
   const items = await Promise.all(
     op.items.map(async (item): Promise<InlineInput> =>
@@ -44,13 +44,13 @@ export async function inlined(op: Op, cwd: string): Promise<ConversationOp> {
     ),
   );
   const { final_output_json_schema: schema } = op;
-  const outside = (await isAnyOutside(op.items, cwd)) ? { outside_content: true } : {};
+  const outside = (await hasOutsideImage(op.items, cwd)) ? { outside_content: true } : {};
   const copy = jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission");
   return { ...op, ...copy, ...outside };
 }
 
 /** Whether an image is from the web, or from a file outside the project. */
-async function isAnyOutside(items: readonly UserInput[], cwd: string): Promise<boolean> {
+async function hasOutsideImage(items: readonly UserInput[], cwd: string): Promise<boolean> {
   if (items.some((item) => item.type === "image" && /^https?:/i.test(item.image_url))) return true;
   const paths = items.flatMap((item) => (item.type === "local_image" ? [item.path] : []));
   if (paths.length === 0) return false;

@@ -1,7 +1,7 @@
 import { type Event, isApprovalMsg } from "../../messages/event.js";
 
 /** The events of unanswered approval requests, which a reader that fell behind must still see. */
-export class OpenRequests<E> {
+export class OpenApprovalEvents<E> {
   readonly #eventOf: (entry: E) => Event;
   readonly #isOpen: (conversationId: string, callId: string) => boolean;
   #asked: E[] = [];

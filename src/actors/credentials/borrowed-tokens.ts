@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { LoginName } from "../../config/providers/logins.js";
 import { ClaudeCredentialsFile, CodexAuthFile, type TokenSet } from "../../messages/tokens.js";
-import { claudeHome, codexHome } from "../../config/paths.js";
+import { resolveClaudeHome, resolveCodexHome } from "../../config/paths.js";
 import { Keyring } from "./keyring.js";
 import { readBorrowed } from "./read-private.js";
 import { accountOf, expiryOf } from "./token-claims.js";
@@ -15,7 +15,7 @@ export interface BorrowedPlaces {
 
 /** Locates the credentials of other programs for this environment. */
 export function borrowedPlaces(env: BorrowedPlaces["env"], homedir: () => string): BorrowedPlaces {
-  const homes = { codexHome: codexHome({ env, homedir }), claudeHome: claudeHome({ env, homedir }) };
+  const homes = { codexHome: resolveCodexHome({ env, homedir }), claudeHome: resolveClaudeHome({ env, homedir }) };
   return { env, ...homes, keyring: new Keyring(env) };
 }
 

@@ -5,9 +5,9 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { LoginToken } from "../../providers/credential.js";
 import type { Actor } from "../runtime/actor.js";
-import { type KeeperParts, LoginKeeper } from "./login-keeper.js";
+import { type LoginTokensParts, LoginTokens } from "./login-keeper.js";
 
-export interface CredentialsOptions extends Omit<KeeperParts, "facts" | "warn"> {
+export interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn"> {
   readonly logins: Config["logins"];
 }
 
@@ -32,12 +32,12 @@ export type CredentialsMsg = { readonly type: "warning"; readonly message: strin
 export const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
   name: "credentials",
   start: ({ logins, ...parts }, { publish }) => {
-    const keepers = new Map<LoginName, LoginKeeper>();
+    const keepers = new Map<LoginName, LoginTokens>();
     const keys = new Map<string, string>();
     const warn = (message: string): void => publish({ type: "warning", message });
 
-    function keeperOf(name: LoginName): LoginKeeper {
-      const known = keepers.get(name) ?? new LoginKeeper({ ...parts, facts: loginFacts(name, logins), warn });
+    function keeperOf(name: LoginName): LoginTokens {
+      const known = keepers.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn });
       keepers.set(name, known);
       return known;
     }

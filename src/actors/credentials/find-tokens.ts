@@ -11,11 +11,11 @@ export async function findTokens(
 ): Promise<FoundTokens | undefined> {
   const [own, borrowed] = await Promise.all([store.read(login), borrowedTokens(login, places)]);
   if (own === undefined) return borrowed;
-  const isBehind = own.root !== undefined && borrowed !== undefined && own.root !== rootOf(borrowed);
+  const isBehind = own.root !== undefined && borrowed !== undefined && own.root !== originFingerprint(borrowed);
   return isBehind ? borrowed : { tokens: own, source: store.path };
 }
 
 /** Identifies the tokens of another program that ours were derived from. */
-export function rootOf({ tokens }: FoundTokens): string {
+export function originFingerprint({ tokens }: FoundTokens): string {
   return fingerprint(tokens.refreshToken ?? tokens.accessToken);
 }

@@ -8,8 +8,8 @@ const deadlineMs = 60_000;
 const maxBytes = 64 * 1024;
 const service = "cody";
 /** The only environment variables passed to the keyring program, which needs them to find the user's keyring. */
-const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"];
-const passedOnToo = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "LANG"];
+const passedVariables = ["PATH", "HOME", "USER", "LOGNAME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"];
+const passedSessionVariables = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "LANG"];
 
 /** Accesses the operating system's keyring through its command-line program. Secrets are passed through pipes only. */
 export class Keyring {
@@ -17,7 +17,7 @@ export class Keyring {
   readonly #platform: NodeJS.Platform;
 
   constructor(env: Env, platform: NodeJS.Platform = process.platform) {
-    const names = [...passedOn, ...passedOnToo];
+    const names = [...passedVariables, ...passedSessionVariables];
     this.#env = Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
     this.#platform = platform;
   }

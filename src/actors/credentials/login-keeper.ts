@@ -1,9 +1,9 @@
 import type { LoginFacts } from "../../config/providers/logins.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import type { BorrowedPlaces, FoundTokens } from "./borrowed-tokens.js";
-import { findTokens, rootOf } from "./find-tokens.js";
-import { endedLogin, noLogin, refreshTokens } from "./token-endpoint.js";
-import { answeredTokens, fingerprint } from "./token-claims.js";
+import { findTokens, originFingerprint } from "./find-tokens.js";
+import { loginEndedError, noLoginError, refreshTokens } from "./token-endpoint.js";
+import { mergeTokens, fingerprint } from "./token-claims.js";
 import type { TokenStore } from "./token-file.js";
 import { systemReason } from "../../base/system-error.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -16,7 +16,7 @@ const deadlineMs = 20_000;
 /** Upper bound for a renewal under the lock, including writing its result. */
 export const renewalMs = deadlineMs + 5_000;
 
-export interface KeeperParts {
+export interface LoginTokensParts {
   readonly facts: LoginFacts;
   readonly store: TokenStore;
   readonly places: BorrowedPlaces;
@@ -31,8 +31,8 @@ export interface KeeperParts {
 }
 
 /** The tokens of one login. All callers get the same tokens, which are renewed only once across processes. */
-export class LoginKeeper {
-  readonly #parts: KeeperParts;
+export class LoginTokens {
+  readonly #parts: LoginTokensParts;
   #held: TokenSet | undefined;
   /** Whether `#held` could not be written and is newer than the file. */
   #isUnsaved = false;
@@ -41,14 +41,14 @@ export class LoginKeeper {
   /** The fingerprint of a permanently refused refresh token, and the reason. */
   #refused: { readonly fingerprint: string; readonly reason: string } | undefined;
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: LoginTokensParts) {
     this.#parts = parts;
   }
 
   /** Returns tokens that are valid for a while. Rejects with a `FailureError` when there are none. */
   async tokens(): Promise<TokenSet> {
     this.#held ??= (await this.#find())?.tokens;
-    if (this.#held === undefined) throw noLogin(this.#parts.facts);
+    if (this.#held === undefined) throw noLoginError(this.#parts.facts);
     const held = this.#held;
     if (this.#isFresh(held) || this.#mayWait(held)) return held;
     try {
@@ -85,7 +85,7 @@ export class LoginKeeper {
     if (found !== undefined && isUsable(found.tokens) && this.#isFresh(found.tokens)) return this.#hold(found.tokens);
     return await this.#parts.store.locked(async () => {
       const current = await this.#newest();
-      if (current === undefined) throw noLogin(this.#parts.facts);
+      if (current === undefined) throw noLoginError(this.#parts.facts);
       if (isUsable(current.tokens) && this.#isFresh(current.tokens)) return this.#hold(current.tokens);
       return await this.#refresh(current);
     });
@@ -96,14 +96,14 @@ export class LoginKeeper {
     const { facts, store } = this.#parts;
     const { tokens } = current;
     const { refreshToken } = tokens;
-    if (refreshToken === undefined) throw endedLogin(facts, "it cannot be renewed");
-    if (this.#refused?.fingerprint === fingerprint(refreshToken)) throw endedLogin(facts, this.#refused.reason);
+    if (refreshToken === undefined) throw loginEndedError(facts, "it cannot be renewed");
+    if (this.#refused?.fingerprint === fingerprint(refreshToken)) throw loginEndedError(facts, this.#refused.reason);
     const endpoint = { fetch: this.#parts.fetch, deadlineMs };
     const outcome = await refreshTokens(facts, refreshToken, endpoint);
     if (outcome.status === "answered") {
-      const next = answeredTokens(tokens, outcome.answer, this.#parts.now());
-      if (next === undefined) throw endedLogin(facts, "the server returned no new token");
-      const root = current.source === store.path ? tokens.root : rootOf(current);
+      const next = mergeTokens(tokens, outcome.answer, this.#parts.now());
+      if (next === undefined) throw loginEndedError(facts, "the server returned no new token");
+      const root = current.source === store.path ? tokens.root : originFingerprint(current);
       return await this.#save(root === undefined ? next : { ...next, root });
     }
     // The program that owns these tokens may have renewed them at the same time, without our lock.
@@ -113,7 +113,7 @@ export class LoginKeeper {
     }
     if (outcome.status === "failed") throw new FailureError(outcome.failure);
     this.#refused = { fingerprint: fingerprint(refreshToken), reason: outcome.reason };
-    throw endedLogin(facts, outcome.reason);
+    throw loginEndedError(facts, outcome.reason);
   }
 
   /** New tokens that cannot be written are used anyway and kept in memory as the newest ones. */

@@ -30,7 +30,7 @@ export function accountOf(idToken: string | undefined): Pick<TokenSet, "accountI
 }
 
 /** Merges a server's answer into the previous tokens. Returns undefined when it contains no token. */
-export function answeredTokens(before: TokenSet | undefined, answer: TokenAnswer, nowMs: number): TokenSet | undefined {
+export function mergeTokens(before: TokenSet | undefined, answer: TokenAnswer, nowMs: number): TokenSet | undefined {
   const accessToken = answer.access_token ?? before?.accessToken;
   if (accessToken === undefined || (answer.access_token === undefined && answer.refresh_token === undefined)) {
     return undefined;

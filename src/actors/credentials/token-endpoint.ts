@@ -2,7 +2,7 @@ import type { LoginFacts } from "../../config/providers/logins.js";
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 import { TokenAnswer } from "../../messages/tokens.js";
-import { codeOfStatus, isPassing } from "../../providers/failures/retryable.js";
+import { codeOfStatus, isRetryable } from "../../providers/failures/retryable.js";
 import { wireFailure } from "../../providers/failures/wire-failure.js";
 
 /** `refused` is permanent: asking again would not help and might look like an attack. */
@@ -13,7 +13,8 @@ export type TokenOutcome =
 
 /** The known form of error names. Other text is not repeated, because it might contain the token. */
 const errorName = /^[a-z_]{1,60}$/;
-const forGood = /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
+const permanentErrors =
+  /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
 
 export interface TokenEndpoint {
   readonly fetch: typeof fetch;
@@ -47,13 +48,17 @@ export async function exchangeCode(
   return await post(facts, sent, endpoint);
 }
 
-interface Sent {
+interface TokenRequest {
   readonly type: string;
   readonly body: string;
   readonly secret: string;
 }
 
-async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: TokenEndpoint): Promise<TokenOutcome> {
+async function post(
+  { tokenUrl, title }: LoginFacts,
+  sent: TokenRequest,
+  endpoint: TokenEndpoint,
+): Promise<TokenOutcome> {
   try {
     const response = await endpoint.fetch(tokenUrl, {
       method: "POST",
@@ -62,7 +67,7 @@ async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: Token
       signal: AbortSignal.timeout(endpoint.deadlineMs),
     });
     const value: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) return unanswered(response.status, errorNameIn(value, sent.secret), title);
+    if (!response.ok) return outcomeOfError(response.status, errorNameIn(value, sent.secret), title);
     const answer = TokenAnswer.safeParse(value).data;
     if (answer !== undefined) return { status: "answered", answer };
     return failed(`${title}: the server returned no tokens`);
@@ -74,13 +79,13 @@ async function post({ tokenUrl, title }: LoginFacts, sent: Sent, endpoint: Token
   }
 }
 
-function unanswered(status: number, name: string | undefined, title: string): TokenOutcome {
-  if (status === 401 || (status < 500 && name !== undefined && forGood.test(name))) {
+function outcomeOfError(status: number, name: string | undefined, title: string): TokenOutcome {
+  if (status === 401 || (status < 500 && name !== undefined && permanentErrors.test(name))) {
     return { status: "refused", reason: name ?? String(status) };
   }
   const code = codeOfStatus(status);
   const message = `${title}: the server answered ${status}${name === undefined ? "" : `: ${name}`}`;
-  return { status: "failed", failure: { code, message, retryable: isPassing(code) } };
+  return { status: "failed", failure: { code, message, retryable: isRetryable(code) } };
 }
 
 /** Accepts `{error: "name"}` and `{error: {code: "name"}}`. */
@@ -94,11 +99,11 @@ function failed(message: string, code: "server" | "timeout" = "server"): TokenOu
   return { status: "failed", failure: { code, message, retryable: true } };
 }
 
-export function endedLogin({ title, remedy }: LoginFacts, reason: string): FailureError {
+export function loginEndedError({ title, remedy }: LoginFacts, reason: string): FailureError {
   const message = `the ${title} is no longer valid (${reason}). ${remedy}`;
   return new FailureError({ code: "auth", message, retryable: false });
 }
 
-export function noLogin({ title, remedy }: LoginFacts): FailureError {
+export function noLoginError({ title, remedy }: LoginFacts): FailureError {
   return new FailureError({ code: "auth", message: `no ${title} found. ${remedy}`, retryable: false });
 }

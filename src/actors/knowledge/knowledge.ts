@@ -1,8 +1,8 @@
 import { buildKnowledgeSection } from "../../context/knowledge-section.js";
 import type { KnowledgeEntry, NewKnowledge } from "../../messages/tools/knowledge.js";
-import { failureWords } from "../../tools/failure-words.js";
+import { failureText } from "../../tools/failure-words.js";
 import type { Actor } from "../runtime/actor.js";
-import { KnownKnowledge } from "./known-knowledge.js";
+import { KnowledgeIndex } from "./known-knowledge.js";
 import { ProjectStore, type ProjectStoreParts } from "./project-store.js";
 import type { ReadKnowledge } from "./read-knowledge.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -71,7 +71,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
     async function writeAll(batch: readonly Waiting[]): Promise<void> {
       try {
         const { read } = await current();
-        const all = new KnownKnowledge(read.entries);
+        const all = new KnowledgeIndex(read.entries);
         const outcomes = batch.map(({ op }) => {
           const outcome = entryOf(op, all);
           if (outcome.status === "saved") all.add(outcome.entry);
@@ -84,7 +84,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
       }
     }
 
-    function entryOf({ said, sessionId }: Waiting["op"], all: KnownKnowledge): AddOutcome {
+    function entryOf({ said, sessionId }: Waiting["op"], all: KnowledgeIndex): AddOutcome {
       try {
         return { status: "saved", entry: store.entryOf(said, all, { source: "model", sessionId }) };
       } catch (error) {
@@ -114,5 +114,5 @@ function settleFailed({ answer, fail }: Waiting, error: unknown): void {
 }
 
 function notSavedReason(error: unknown): string {
-  return error instanceof FailureError ? error.message : failureWords(error);
+  return error instanceof FailureError ? error.message : failureText(error);
 }

@@ -1,8 +1,8 @@
-import { toldLine } from "../../context/told-text.js";
+import { visibleLine } from "../../context/told-text.js";
 import type { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 
 /** Entries indexed by id and by their text as shown to the model. */
-export class KnownKnowledge {
+export class KnowledgeIndex {
   readonly #ids = new Set<string>();
   readonly #byText = new Map<string, string>();
 
@@ -12,7 +12,7 @@ export class KnownKnowledge {
 
   add({ id, content }: KnowledgeEntry): void {
     this.#ids.add(id);
-    this.#byText.set(toldLine(content), id);
+    this.#byText.set(visibleLine(content), id);
   }
 
   has(id: string): boolean {
@@ -21,6 +21,6 @@ export class KnownKnowledge {
 
   /** Returns the id of the newest entry with the same text. */
   saying(content: string): string | undefined {
-    return this.#byText.get(toldLine(content));
+    return this.#byText.get(visibleLine(content));
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { TextRedactor } from "../../base/text/redaction.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
-import type { KnownKnowledge } from "./known-knowledge.js";
+import type { KnowledgeIndex } from "./known-knowledge.js";
 import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge } from "./read-knowledge.js";
 import { appendEntries, removeLines } from "./write-knowledge.js";
 
@@ -31,7 +31,7 @@ export interface SavedBy {
   readonly sessionId?: string;
 }
 
-export interface GoneKnowledge {
+export interface RemovedKnowledge {
   readonly ids: string[];
   readonly lines: number;
 }
@@ -64,7 +64,7 @@ export class ProjectStore {
   }
 
   /** Builds the entry for new knowledge, with secrets redacted. It supersedes an existing entry with the same text. */
-  entryOf(said: NewKnowledge, known: KnownKnowledge, { source, sessionId }: SavedBy): KnowledgeEntry {
+  entryOf(said: NewKnowledge, known: KnowledgeIndex, { source, sessionId }: SavedBy): KnowledgeEntry {
     const { type, confidence, tags } = said;
     const content = this.#redacted(said.content);
     const supersedes = replacedBy({ ...said, content }, known);
@@ -108,7 +108,7 @@ export class ProjectStore {
   }
 
   /** Removes superseded entries, those that `isStale` selects, and invalid lines, for good. */
-  async prune(isStale: (entry: KnowledgeEntry) => boolean): Promise<GoneKnowledge> {
+  async prune(isStale: (entry: KnowledgeEntry) => boolean): Promise<RemovedKnowledge> {
     return await this.#take((entries) => prunable(entries, isStale), { keepsUnknown: false });
   }
 
@@ -122,7 +122,7 @@ export class ProjectStore {
   async #take(
     chosen: (entries: readonly KnowledgeEntry[]) => ReadonlySet<string>,
     { keepsUnknown }: { readonly keepsUnknown: boolean },
-  ): Promise<GoneKnowledge> {
+  ): Promise<RemovedKnowledge> {
     const { root } = this.#parts;
     if ((await knowledgeStamp(join(root, ...ownFolders))) === "ENOENT") return { ids: [], lines: 0 };
     await using folder = await this.#ownFolder();
@@ -158,7 +158,7 @@ function prunable(
   return withReplaced(ids, entries);
 }
 
-function replacedBy({ supersedes, content }: NewKnowledge, known: KnownKnowledge): string | undefined {
+function replacedBy({ supersedes, content }: NewKnowledge, known: KnowledgeIndex): string | undefined {
   if (supersedes === undefined) return known.saying(content);
   const id = known.has(supersedes) ? supersedes : known.saying(supersedes);
   if (id === undefined) throw new FileProblem("the entry to replace was not found, by id or text");
@@ -178,7 +178,7 @@ function withReplaced(ids: readonly string[], entries: readonly KnowledgeEntry[]
   return all;
 }
 
-function newId(known: KnownKnowledge): string {
+function newId(known: KnowledgeIndex): string {
   for (;;) {
     const id = randomBytes(4).toString("hex");
     if (!known.has(id)) return id;

@@ -39,7 +39,7 @@ export async function readKnowledgeFile(directory: string, root?: string): Promi
     if (root !== undefined && !(await realpath(directory)).startsWith(`${await realpath(root)}/`)) {
       return { entries: [], problems: [`${visible(path)} is ignored: it is a link to a path outside the project`] };
     }
-    return understood(path, end);
+    return parseKnowledge(path, end);
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return nothing;
@@ -64,7 +64,7 @@ async function readEnd(path: string): Promise<FileEnd> {
   return from === 0 ? { text, isWhole: true } : { text: text.slice(text.indexOf("\n") + 1), isWhole: false };
 }
 
-function understood(path: string, { text, isWhole }: FileEnd): ReadKnowledge {
+function parseKnowledge(path: string, { text, isWhole }: FileEnd): ReadKnowledge {
   const lines = knowledgeLines(text);
   const entries = lines.flatMap(({ entry }) => entry ?? []);
   const unknown = lines.filter(({ entry }) => entry === undefined);

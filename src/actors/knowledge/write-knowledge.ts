@@ -2,9 +2,9 @@ import { open, readFile } from "node:fs/promises";
 import { appendFlags } from "../../base/fs/open-regular.js";
 import { withFileLock } from "../../config/file-lock.js";
 import type { KnowledgeEntry } from "../../messages/tools/knowledge.js";
-import { FileProblem, refuseSpecialFile } from "../../tools/files/file-problem.js";
+import { FileProblem, rejectSpecialFile } from "../../tools/files/file-problem.js";
 import type { OpenFolder } from "../../tools/files/open-folder.js";
-import { existing, replaceFile } from "../../tools/files/replace-file.js";
+import { statExisting, replaceFile } from "../../tools/files/replace-file.js";
 import { type KnowledgeLine, knowledgeLine, knowledgeLines } from "./knowledge-lines.js";
 import { knowledgeName, maxKnowledgeBytes } from "./read-knowledge.js";
 
@@ -22,7 +22,7 @@ async function append(folder: OpenFolder, lines: string): Promise<void> {
   const file = await open(folder.at(knowledgeName), appendFlags, 0o600);
   try {
     const stats = await file.stat();
-    refuseSpecialFile(stats);
+    rejectSpecialFile(stats);
     // Another hard link to the file may be anywhere.
     if (stats.nlink > 1) throw new FileProblem(`${knowledgeName} has another hard link`);
     const last = Buffer.alloc(1, newline);
@@ -51,7 +51,7 @@ export async function removeLines(
   goes: (lines: readonly KnowledgeLine[]) => readonly KnowledgeLine[],
 ): Promise<readonly KnowledgeLine[]> {
   return await withFileLock(folder.at(lockName), async () => {
-    const old = await existing(folder.at(knowledgeName));
+    const old = await statExisting(folder.at(knowledgeName));
     if (old === undefined) return [];
     if (old.size > maxRewrittenBytes) throw new FileProblem(`${knowledgeName} is too large to be rewritten`);
     const lines = knowledgeLines(await readFile(folder.at(knowledgeName), "utf8"));

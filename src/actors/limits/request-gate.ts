@@ -6,7 +6,7 @@ import { spawn } from "../runtime/spawn.js";
 import { limits, type LimitsOp } from "./limits.js";
 
 /** A request that has to pass the limits of its provider. */
-export interface GatedRequest {
+export interface LimitedRequest {
   readonly provider: string;
   readonly conversationId: string;
   /** Estimates how many tokens the request will use; called only when the provider is limited. */
@@ -14,7 +14,7 @@ export interface GatedRequest {
 }
 
 /** Permission to send one request. The holder must call `leave` once, whether the request succeeded or failed. */
-export interface Passage {
+export interface RequestPermit {
   leave(tokens: number | undefined): void;
 }
 
@@ -41,12 +41,12 @@ export class RequestGate {
   }
 
   /** Returns undefined when the signal aborted the wait. */
-  async enter(request: GatedRequest, signal: AbortSignal): Promise<Passage | undefined> {
+  async enter(request: LimitedRequest, signal: AbortSignal): Promise<RequestPermit | undefined> {
     const { provider, conversationId } = request;
-    if (!this.isLimited(provider)) return open;
+    if (!this.isLimited(provider)) return unlimitedPermit;
     const id = String((this.#requests += 1));
-    const passage: Passage = {
-      leave: (used) => void this.#ref.tell({ type: "leave", provider, id, tokens: used }).catch(ignored),
+    const passage: RequestPermit = {
+      leave: (used) => void this.#ref.tell({ type: "leave", provider, id, tokens: used }).catch(ignoreError),
     };
     try {
       await this.#ref.ask({ type: "enter", provider, id, conversationId, tokens: request.tokens() }, signal);
@@ -55,7 +55,7 @@ export class RequestGate {
       passage.leave(undefined);
       if (signal.aborted) return undefined;
       // The limits actor has failed. Sending without limits is better than not sending at all.
-      if (error instanceof FailureError) return open;
+      if (error instanceof FailureError) return unlimitedPermit;
       throw error;
     }
   }
@@ -69,7 +69,7 @@ export class RequestGate {
   hold(provider: string, ms: number): void {
     if (ms <= 0) return;
     this.#limited.add(provider);
-    void this.#ref.tell({ type: "hold", provider, ms: Math.min(ms, maxHoldMs) }).catch(ignored);
+    void this.#ref.tell({ type: "hold", provider, ms: Math.min(ms, maxHoldMs) }).catch(ignoreError);
   }
 
   stop(): Promise<void> {
@@ -77,10 +77,10 @@ export class RequestGate {
   }
 }
 
-const open: Passage = { leave: () => undefined };
+const unlimitedPermit: RequestPermit = { leave: () => undefined };
 
 /** Errors after the actor has stopped do not matter: no request waits any more. */
-function ignored(): void {}
+function ignoreError(): void {}
 
 function later(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);

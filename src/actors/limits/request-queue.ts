@@ -3,7 +3,7 @@ import type { RequestLimits } from "../../messages/config.js";
 const minuteMs = 60_000;
 
 /** A request that waits to be sent. */
-export interface Waiting {
+export interface QueuedRequest {
   readonly id: string;
   readonly conversationId: string;
   /** The estimated number of tokens it will use. */
@@ -22,7 +22,7 @@ export interface RequestQueueParts {
 /** The queue of requests to one provider. Conversations take turns, so none waits behind all requests of another. */
 export class RequestQueue {
   readonly #parts: RequestQueueParts;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new Map<string, QueuedRequest[]>();
   readonly #running = new Map<string, number>();
   readonly #requests: Bucket | undefined;
   readonly #tokens: Bucket | undefined;
@@ -36,7 +36,7 @@ export class RequestQueue {
     if (tokensPerMinute !== undefined) this.#tokens = new Bucket(tokensPerMinute, parts.now());
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: QueuedRequest): void {
     const others = this.#waiting.get(waiting.conversationId);
     if (others === undefined) this.#waiting.set(waiting.conversationId, [waiting]);
     else others.push(waiting);
@@ -77,14 +77,14 @@ export class RequestQueue {
   }
 
   /** Milliseconds until a request may be sent; undefined when a running request must end first. */
-  #waitMs({ tokens }: Waiting): number | undefined {
+  #waitMs({ tokens }: QueuedRequest): number | undefined {
     if (this.#running.size >= (this.#parts.limits.concurrency ?? Number.POSITIVE_INFINITY)) return undefined;
     const now = this.#parts.now();
     const rates = [this.#requests?.waitMs(1, now) ?? 0, this.#tokens?.waitMs(tokens, now) ?? 0];
     return Math.max(0, this.#heldUntil - now, ...rates);
   }
 
-  #enter(waiting: Waiting): void {
+  #enter(waiting: QueuedRequest): void {
     const { id, conversationId, tokens, enter } = waiting;
     const now = this.#parts.now();
     this.#requests?.take(1, now);
@@ -97,7 +97,7 @@ export class RequestQueue {
     enter();
   }
 
-  #first(): Waiting | undefined {
+  #first(): QueuedRequest | undefined {
     for (const [first] of this.#waiting.values()) return first;
     return undefined;
   }

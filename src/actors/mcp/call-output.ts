@@ -10,7 +10,7 @@ const maxImages = 8;
 /** Maximum text of one result; the conversation cuts it further for the model. */
 const maxTextChars = 1024 * 1024;
 /** Maximum text of one result in an event. */
-const maxToldChars = 32 * 1024;
+const maxEventChars = 32 * 1024;
 const maxParts = 1_000;
 
 /** Parses a server's answer to a call; undefined when it is invalid. */
@@ -21,7 +21,7 @@ export function callResult(answer: unknown): CallToolResult | undefined {
 /** Converts a result for the model: its texts, and the images that a model can be shown. Other parts are only named. */
 export function resultOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const images = new ResultImages();
-  const parts = content.slice(0, maxParts).map((part) => partText(part, shownIn(images)));
+  const parts = content.slice(0, maxParts).map((part) => partText(part, imageNote(images)));
   if (content.length > maxParts) parts.push(`[${counted(content.length - maxParts, "more part")} left out]`);
   // By the protocol, text content repeats the structured content.
   const isTold = content.some(({ type }) => type === "text");
@@ -36,10 +36,10 @@ export function resultOutput({ content, structuredContent, isError }: CallToolRe
 }
 
 /** Converts a result for an event: all of its parts, shortened. */
-export function toldResult({ content, structuredContent, isError }: CallToolResult): CallToolResult {
-  let left = maxToldChars;
+export function shortenedResult({ content, structuredContent, isError }: CallToolResult): CallToolResult {
+  let left = maxEventChars;
   const told = content.slice(0, maxParts).map((part): McpContent => {
-    const text = shortened(partText(part, unmentioned), left);
+    const text = shortened(partText(part, noNote), left);
     left = Math.max(0, left - text.length);
     return { type: "text", text };
   });
@@ -52,20 +52,20 @@ export function toldResult({ content, structuredContent, isError }: CallToolResu
 }
 
 /** Returns a note about binary content: whether, and why not, it is shown to the model. */
-type Shown = (base64: unknown, isImage: boolean) => string;
+type BinaryNote = (base64: unknown, isImage: boolean) => string;
 
-const unmentioned: Shown = () => "";
-const unshown: Shown = () => ", not shown";
+const noNote: BinaryNote = () => "";
+const notShownNote: BinaryNote = () => ", not shown";
 
-function shownIn(images: ResultImages): Shown {
+function imageNote(images: ResultImages): BinaryNote {
   return (base64, isImage) => {
-    if (!isImage || typeof base64 !== "string") return unshown(base64, isImage);
+    if (!isImage || typeof base64 !== "string") return notShownNote(base64, isImage);
     const problem = images.add(base64);
     return problem === undefined ? "" : `, not shown: ${problem}`;
   };
 }
 
-function partText(part: McpContent, shown: Shown): string {
+function partText(part: McpContent, shown: BinaryNote): string {
   const { type, text, mimeType, data, uri, name, resource } = part;
   switch (type) {
     case "text":
@@ -82,7 +82,7 @@ function partText(part: McpContent, shown: Shown): string {
   }
 }
 
-function resourceText(resource: unknown, shown: Shown): string {
+function resourceText(resource: unknown, shown: BinaryNote): string {
   const { uri, text, blob, mimeType } = Object(resource) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return `[resource ${shortOf(uri)}]\n${text}`;
   const isImage = typeof mimeType === "string" && mimeType.startsWith("image/");
@@ -94,7 +94,7 @@ export function promptText(answer: unknown): string {
   const { messages } = Object(answer) as { readonly messages?: unknown };
   const parts = (Array.isArray(messages) ? messages : []).slice(0, maxParts).map((message) => {
     const content = McpContent.safeParse(Object(message)["content"]);
-    return content.success ? partText(content.data, unshown) : "";
+    return content.success ? partText(content.data, notShownNote) : "";
   });
   return shortened(parts.join("\n\n"), maxTextChars);
 }

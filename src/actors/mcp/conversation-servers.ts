@@ -8,8 +8,8 @@ import type { ToolSpec, ToolOutput } from "../../messages/tools/tool.js";
 import { defineTool } from "../../tools/define-tool.js";
 import { toolSpec } from "../../tools/tool-spec.js";
 import type { Tool, ToolContext } from "../../tools/tool.js";
-import { promptText, jsonText, resultOutput, callResult, toldResult } from "./call-output.js";
-import { type Elicited, type ElicitationAnswer, valuesOfYes } from "./elicitation.js";
+import { promptText, jsonText, resultOutput, callResult, shortenedResult } from "./call-output.js";
+import { type ElicitationRequest, type ElicitationAnswer, defaultAnswers } from "./elicitation.js";
 import { maxTools, type ListedTool } from "./listed-tools.js";
 import type { Answered } from "./mcp-server.js";
 import type { Lease } from "./mcp-servers.js";
@@ -284,14 +284,18 @@ function serverTool(name: string, server: SharedServer, listed: ListedTool): Too
 
 function outcomeOf(server: string, answered: Answered): { output: ToolOutput; result: McpToolResult } {
   const result = answered.ok ? callResult(answered.value) : undefined;
-  if (result !== undefined) return { output: resultOutput(result), result: { Ok: toldResult(result) } };
+  if (result !== undefined) return { output: resultOutput(result), result: { Ok: shortenedResult(result) } };
   const error = `MCP server ${server}: ${answered.ok ? "its answer is not a valid result" : answered.error}`;
   return { output: { content: error, success: false }, result: { Err: error } };
 }
 
 /** Asks the user as for a command: they see the server and its question, and answer yes or no. */
-async function elicit(server: string, { message, schema }: Elicited, context: ToolContext): Promise<ElicitationAnswer> {
-  const values = valuesOfYes(schema);
+async function elicit(
+  server: string,
+  { message, schema }: ElicitationRequest,
+  context: ToolContext,
+): Promise<ElicitationAnswer> {
+  const values = defaultAnswers(schema);
   const asked = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];
   const reason =
     values === undefined

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/is-record.js";
 
 /** A server's question to the user during a call. */
-export interface Elicited {
+export interface ElicitationRequest {
   readonly message: string;
   readonly schema: unknown;
 }
@@ -19,7 +19,7 @@ type Value = string | number | boolean;
  * Converts a yes into values: the default of each field, and `true` for a boolean field without one. Undefined when a
  * required field gets no value.
  */
-export function valuesOfYes(schema: unknown): Record<string, Value> | undefined {
+export function defaultAnswers(schema: unknown): Record<string, Value> | undefined {
   const { properties, required } = Object(schema) as { readonly properties?: unknown; readonly required?: unknown };
   if (!isRecord(properties)) return {};
   const said = Object.entries(properties).flatMap(([name, field]): [string, Value][] => {

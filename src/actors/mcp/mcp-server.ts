@@ -8,11 +8,11 @@ import { messageOf } from "../runtime/failures.js";
 import { RestartWindow } from "../runtime/restart-window.js";
 import { CallDeadline } from "./call-deadline.js";
 import { type Connection, openConnection } from "./transport/connection.js";
-import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import type { ElicitationRequest, ElicitationAnswer } from "./elicitation.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
-import { type AskedElicitation, RunningCalls } from "./running-calls.js";
-import { type ServerOrder, serverOrder } from "./server-order.js";
+import { type PendingElicitation, RunningCalls } from "./running-calls.js";
+import { type ServerTarget, resolveServerTarget } from "./server-order.js";
 import { StderrLog } from "./transport/stderr-log.js";
 
 /** The state of a server. The tools of a lost server are still offered: the next call reconnects it. */
@@ -45,7 +45,7 @@ export interface McpServerAnswers {
 }
 
 export type McpServerMsg =
-  { readonly type: "state"; readonly state: ServerState } | ({ readonly type: "elicitation" } & AskedElicitation);
+  { readonly type: "state"; readonly state: ServerState } | ({ readonly type: "elicitation" } & PendingElicitation);
 
 export interface McpServerOptions {
   readonly name: string;
@@ -123,7 +123,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       let opened: Connection | undefined;
       try {
         const bounds = { signal: deadline.signal, timeoutMs: noTimeoutMs };
-        const order = serverOrder(entry, root, env);
+        const order = resolveServerTarget(entry, root, env);
         opened = await openConnection(
           order,
           env,
@@ -147,7 +147,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     }
 
     /** Loaded only for network servers without other credentials. */
-    async function loginFor(order: ServerOrder): Promise<ServerLogin | undefined> {
+    async function loginFor(order: ServerTarget): Promise<ServerLogin | undefined> {
       if (order.type !== "url" || order.hasProof) return undefined;
       const { ServerLogin: Login } = await import("./login/server-login.js");
       login ??= new Login({
@@ -194,7 +194,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           if (self() === connection) relist();
         },
         onStderr: (bytes: Buffer) => stderr.push(bytes),
-        onElicitation: (elicited: Elicited) => calls.elicit(elicited),
+        onElicitation: (elicited: ElicitationRequest) => calls.elicit(elicited),
         onLost: (reason: string) => {
           log(`mcp ${name}: lost: ${explained(reason)}`);
           if (connection === undefined || self() !== connection) return;

@@ -16,7 +16,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-interface Used {
+interface UsedServer {
   readonly server: SharedServer;
   users: number;
 }
@@ -24,7 +24,7 @@ interface Used {
 /** The MCP servers of a manager: each server of a project runs once, shared by all its conversations. */
 export class McpServers {
   readonly #options: McpServersOptions;
-  readonly #used = new Map<string, Used>();
+  readonly #used = new Map<string, UsedServer>();
   readonly #stopping = new Set<Promise<void>>();
 
   constructor(options: McpServersOptions) {

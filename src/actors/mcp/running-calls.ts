@@ -1,8 +1,8 @@
 import type { CallDeadline } from "./call-deadline.js";
-import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import type { ElicitationRequest, ElicitationAnswer } from "./elicitation.js";
 
 /** A server's question during a call, with the id for its answer. */
-export interface AskedElicitation extends Elicited {
+export interface PendingElicitation extends ElicitationRequest {
   readonly id: number;
   readonly callId: string;
 }
@@ -17,12 +17,12 @@ const maxElicitations = 10;
 
 /** The calls running on a server, and its questions during them. */
 export class RunningCalls {
-  readonly #ask: (asked: AskedElicitation) => void;
+  readonly #ask: (asked: PendingElicitation) => void;
   readonly #calls = new Map<string, RunningCall>();
   readonly #elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
   #elicitationCount = 0;
 
-  constructor(ask: (asked: AskedElicitation) => void) {
+  constructor(ask: (asked: PendingElicitation) => void) {
     this.#ask = ask;
   }
 
@@ -35,7 +35,7 @@ export class RunningCalls {
   }
 
   /** Asks only when exactly one call is running: otherwise the wrong conversation might be asked. */
-  async elicit({ message, schema }: Elicited): Promise<ElicitationAnswer> {
+  async elicit({ message, schema }: ElicitationRequest): Promise<ElicitationAnswer> {
     const [only, ...others] = this.#calls;
     if (only === undefined || others.length > 0) return { action: "decline" };
     const [callId, call] = only;

@@ -4,7 +4,7 @@ import { toolEnv } from "../../tools/exec/tool-env.js";
 import type { ServerCommand } from "./transport/server-process.js";
 
 /** The command or URL of a server. */
-export type ServerOrder =
+export type ServerTarget =
   | ({ readonly type: "command" } & ServerCommand)
   | {
       readonly type: "url";
@@ -17,16 +17,16 @@ export type ServerOrder =
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Throws when an environment variable named in the configuration is not set. */
-export function serverOrder(entry: McpServerEntry, root: string, env: Env): ServerOrder {
+export function resolveServerTarget(entry: McpServerEntry, root: string, env: Env): ServerTarget {
   if ("url" in entry) {
-    return { type: "url", url: entry.url, headers: headersOf(entry, env), hasProof: hasProof(entry) };
+    return { type: "url", url: entry.url, headers: headersOf(entry, env), hasProof: hasAuthorizationHeader(entry) };
   }
   const { command, args = [], cwd = "." } = entry;
   const given = { ...toolEnv(env, entry.env_vars), ...entry.env };
   return { type: "command", command, args, cwd: resolve(root, cwd), env: given };
 }
 
-export function hasProof(entry: McpServerEntry): boolean {
+export function hasAuthorizationHeader(entry: McpServerEntry): boolean {
   if (!("url" in entry)) return false;
   const { http_headers: headers = {}, env_http_headers: fromEnv = {}, bearer_token_env_var: bearer } = entry;
   const names = Object.keys({ ...headers, ...fromEnv }).map((name) => name.toLowerCase());

@@ -1,9 +1,9 @@
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import type { Ref } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";
-import { isolated } from "../runtime/isolated.js";
+import { isolateListener } from "../runtime/isolated.js";
 import { spawn } from "../runtime/spawn.js";
-import type { Elicited, ElicitationAnswer } from "./elicitation.js";
+import type { ElicitationRequest, ElicitationAnswer } from "./elicitation.js";
 import {
   type Answered,
   mcpServer,
@@ -19,7 +19,7 @@ const firstMs = 5_000;
 const longestMs = 5 * 60 * 1_000;
 
 /** Asks the user of the conversation that made the call. */
-export type Elicit = (request: Elicited) => Promise<ElicitationAnswer>;
+export type Elicit = (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 
 export interface ToolCall {
   readonly tool: string;
@@ -39,9 +39,9 @@ export class SharedServer {
   readonly #elicit = new Map<string, Elicit>();
   #state: ServerState = { status: "starting" };
   #calls = 0;
-  readonly #pause: RetryPause;
+  readonly #pause: RetryBackoff;
 
-  constructor(options: McpServerOptions, pause = new RetryPause()) {
+  constructor(options: McpServerOptions, pause = new RetryBackoff()) {
     this.#pause = pause;
     this.name = options.name;
     this.entry = options.entry;
@@ -58,7 +58,7 @@ export class SharedServer {
 
   /** Calls back after every change, until the returned function is called. */
   listen(listener: () => void): () => void {
-    const own = isolated("mcp", listener);
+    const own = isolateListener("mcp", listener);
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
@@ -123,7 +123,7 @@ function cancel(): ElicitationAnswer {
 }
 
 /** The pause after a failure, doubled each time until the server works again. */
-export class RetryPause {
+export class RetryBackoff {
   readonly #now: () => number;
   #ms = 0;
   #until = -Infinity;

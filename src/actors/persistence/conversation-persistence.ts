@@ -12,7 +12,7 @@ import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-
 import { conversationFiles } from "../../rollouts/list/conversation-files.js";
 import { type CoreMessage, coreMessages } from "../../rollouts/core-messages.js";
 import { lineEncoder } from "../../rollouts/file/encode.js";
-import { firstLine } from "../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../rollouts/first-line.js";
 import { messageItems } from "../../rollouts/formats/envoy/items.js";
 import { type RolloutName, rolloutsIn } from "../../rollouts/list/layout-files.js";
 import { getRolloutHistory } from "../../rollouts/rollout-history.js";
@@ -189,7 +189,7 @@ export class ConversationPersistence implements AsyncDisposable {
 
   #firstLine(conversationId: string): OwnLine {
     const { cwd = process.cwd(), provider = "unknown", model = "unknown" } = this.#options;
-    return firstLine({ conversationId, now: this.#now(), cwd, provider, model, source: "non_interactive" });
+    return sessionMetaLine({ conversationId, now: this.#now(), cwd, provider, model, source: "non_interactive" });
   }
 
   async #find(sessionId: string): Promise<RolloutName | undefined> {

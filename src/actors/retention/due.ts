@@ -1,4 +1,4 @@
-import { type ConversationPlaces, isCodexs, namesFile, pinsFile } from "../../config/places.js";
+import { type ConversationPlaces, isCodexDirectory, namesFile, pinsFile } from "../../config/places.js";
 import { findProjectRoot } from "../../config/project/project.js";
 import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { type ConversationSummary, listConversations } from "../../rollouts/list/list.js";
@@ -28,11 +28,13 @@ export async function dueConversations(
   now: number,
 ): Promise<DueConversation[]> {
   const { directory, codexHome } = places;
-  if (isCodexs(directory, places)) return [];
-  const all = (await listConversations(directory)).filter(isOurs);
+  if (isCodexDirectory(directory, places)) return [];
+  const all = (await listConversations(directory)).filter(isConversationFile);
   const names = await readNames(namesFile(directory, codexHome));
   const pins = await readPins(pinsFile(directory, places));
-  const many = new Set(maxConversationsPerProject === undefined ? [] : await beyond(all, maxConversationsPerProject));
+  const many = new Set(
+    maxConversationsPerProject === undefined ? [] : await overProjectLimit(all, maxConversationsPerProject),
+  );
   return all
     .flatMap((conversation) => {
       const isOld = retentionDays !== undefined && now - conversation.updatedAt > retentionDays * dayMs;
@@ -57,7 +59,7 @@ export function dueTrash(entries: readonly TrashedConversation[], now: number): 
 }
 
 /** Reads the rollout itself, which still records a name or pin that an index has lost. Unreadable rollouts are kept. */
-export async function keptByItself({ id, path }: ConversationSummary): Promise<string | undefined> {
+export async function reasonToKeep({ id, path }: ConversationSummary): Promise<string | undefined> {
   let [pinned, named] = [false, false];
   try {
     for await (const { line } of readRollout(path, id)) {
@@ -72,11 +74,11 @@ export async function keptByItself({ id, path }: ConversationSummary): Promise<s
 }
 
 /** Any file with the right extension is listed; only one with a start time and directory is a conversation. */
-function isOurs({ createdAt, cwd, damaged }: ConversationSummary): boolean {
+function isConversationFile({ createdAt, cwd, damaged }: ConversationSummary): boolean {
   return !damaged && createdAt !== undefined && cwd !== undefined;
 }
 
-async function beyond(all: readonly ConversationSummary[], limit: number): Promise<ConversationSummary[]> {
+async function overProjectLimit(all: readonly ConversationSummary[], limit: number): Promise<ConversationSummary[]> {
   const folders = [...new Set(all.flatMap(({ cwd }) => cwd ?? []))];
   const roots = new Map(await Promise.all(folders.map(async (cwd) => [cwd, await findProjectRoot(cwd)] as const)));
   const counts = new Map<string, number>();

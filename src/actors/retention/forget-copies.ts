@@ -5,7 +5,7 @@ import { forgetIndexed } from "../../rollouts/index/with-index.js";
 /**
  * Deletes cached data of conversations: in the index, and in the caches of lists. Returns whether all of it is gone.
  */
-export async function forgetCopies(home: string, ids: readonly string[]): Promise<boolean> {
+export async function deleteCachedCopies(home: string, ids: readonly string[]): Promise<boolean> {
   if (ids.length === 0) return true;
   const { heads, codexHeads, registeredHeads, index } = homePaths(home);
   try {

@@ -4,9 +4,9 @@ import { withFileLock } from "../../config/file-lock.js";
 import { homePaths } from "../../config/paths.js";
 import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { cleanupResult, type CleanupResult } from "../../messages/cleanup.js";
-import { shownConversation } from "../../rollouts/list/shown-conversation.js";
+import { labelText } from "../../rollouts/list/shown-conversation.js";
 import { appendAudit } from "./audit.js";
-import { type DueConversation, dueConversations, type DueTrash, dueTrash, keptByItself } from "./due.js";
+import { type DueConversation, dueConversations, type DueTrash, dueTrash, reasonToKeep } from "./due.js";
 import { isTimeToRun, planRetention, type RetentionPlan, noticeDays } from "./plan-retention.js";
 import { readRetention, writeRetention } from "./retention-state.js";
 import { TrashBin, type TrashBinParts } from "./trash-bin.js";
@@ -41,10 +41,10 @@ export async function runRetention(run: RetentionRun): Promise<RetentionReport> 
   const { home } = run.places;
   if (!isTimeToRun(await readRetention(home), run.now().getTime())) return { status: "not_yet", ...nothing };
   await mkdir(home, { recursive: true, mode: 0o700 });
-  return await withFileLock(`${homePaths(home).retention}.lock`, () => locked(run));
+  return await withFileLock(`${homePaths(home).retention}.lock`, () => runLocked(run));
 }
 
-async function locked(run: RetentionRun): Promise<RetentionReport> {
+async function runLocked(run: RetentionRun): Promise<RetentionReport> {
   const { places, settings } = run;
   const now = run.now().getTime();
   const state = await readRetention(places.home);
@@ -60,10 +60,10 @@ async function locked(run: RetentionRun): Promise<RetentionReport> {
   if (announced.length > 0) {
     await appendAudit(places.home, { at: new Date(now).toISOString(), action: "announced", ids: announced });
   }
-  return { status: "ran", announced, ...(await carriedOut(bin, plan)) };
+  return { status: "ran", announced, ...(await carryOut(bin, plan)) };
 }
 
-async function carriedOut(
+async function carryOut(
   bin: TrashBin,
   { ripe }: RetentionPlan<DueConversation | DueTrash>,
 ): Promise<Pick<RetentionReport, "trashed" | "removed">> {
@@ -81,7 +81,7 @@ async function reasonToStay(due: DueConversation | undefined): Promise<string | 
   if (due === undefined) return "no warning was shown for it";
   const { mtimeMs } = await lstat(due.conversation.path);
   if (Math.floor(mtimeMs) !== due.updatedAt) return "it was changed meanwhile";
-  return await keptByItself(due.conversation);
+  return await reasonToKeep(due.conversation);
 }
 
 function idOf(due: DueConversation | DueTrash): string {
@@ -100,23 +100,23 @@ function noticeText(
     dayText(Math.min(...due.map(({ key }) => next.notices[key]?.since ?? 0)) + noticeDays * dayMs);
   const [known, knownTrash] = [pending.filter(isConversation), pending.filter(isTrash)];
   const lines = [
-    ...moving(announced.filter(isConversation), `From ${from}`, settings),
-    ...removal(announced.filter(isTrash), `From ${from}`),
+    ...trashNotice(announced.filter(isConversation), `From ${from}`, settings),
+    ...removalNotice(announced.filter(isTrash), `From ${from}`),
     // All of them are listed again, because only what was shown may be deleted.
-    ...(known.length === 0 ? [] : moving(known, `As announced, from ${dayOf(known)}`, settings)),
-    ...(knownTrash.length === 0 ? [] : removal(knownTrash, `As announced, from ${dayOf(knownTrash)}`)),
-    ...gone(ripe.filter(isConversation)),
-    ...removed(ripe.filter(isTrash)),
+    ...(known.length === 0 ? [] : trashNotice(known, `As announced, from ${dayOf(known)}`, settings)),
+    ...(knownTrash.length === 0 ? [] : removalNotice(knownTrash, `As announced, from ${dayOf(knownTrash)}`)),
+    ...trashedNotice(ripe.filter(isConversation)),
+    ...removedNotice(ripe.filter(isTrash)),
   ];
   return lines.join("\n");
 }
 
-function moving(due: readonly DueConversation[], from: string, settings: RetentionSettings): string[] {
+function trashNotice(due: readonly DueConversation[], from: string, settings: RetentionSettings): string[] {
   if (due.length === 0) return [];
   return [
     `${from} on ${counted(due.length, "conversation")} will be moved to the trash:`,
     ...due.map(({ conversation, updatedAt, why }) => {
-      return `  ${shownConversation(conversation)}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
+      return `  ${labelText(conversation)}, last changed ${dayText(updatedAt)}, ${reasonText(why, settings)}`;
     }),
     `To keep one: cody pin <id>. To keep all: ${adviceText(due)}`,
   ];
@@ -139,24 +139,24 @@ function adviceText(due: readonly DueConversation[]): string {
   return settings.map((setting) => `cody config set persistence.${setting} 0`).join(" and ");
 }
 
-function removal(due: readonly DueTrash[], from: string): string[] {
+function removalNotice(due: readonly DueTrash[], from: string): string[] {
   if (due.length === 0) return [];
   return [
     `${from} on ${counted(due.length, "conversation")} will be permanently deleted from the trash:`,
-    ...due.map(({ entry }) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
+    ...due.map(({ entry }) => `  ${labelText(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`),
     "To restore one: cody undelete <id>",
   ];
 }
 
-function gone(ripe: readonly DueConversation[]): string[] {
+function trashedNotice(ripe: readonly DueConversation[]): string[] {
   if (ripe.length === 0) return [];
-  const shown = ripe.map(({ conversation }) => shownConversation(conversation)).join(", ");
+  const shown = ripe.map(({ conversation }) => labelText(conversation)).join(", ");
   return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To restore one: cody undelete <id>`];
 }
 
-function removed(ripe: readonly DueTrash[]): string[] {
+function removedNotice(ripe: readonly DueTrash[]): string[] {
   if (ripe.length === 0) return [];
-  const shown = ripe.map(({ entry }) => shownConversation(entry)).join(", ");
+  const shown = ripe.map(({ entry }) => labelText(entry)).join(", ");
   return [`As announced, ${countNow(ripe.length)} permanently deleted from the trash: ${shown}`];
 }
 

@@ -1,6 +1,12 @@
 import { sep } from "node:path";
 import { homePaths } from "../../config/paths.js";
-import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../config/places.js";
+import {
+  type ConversationPlaces,
+  isCodexDirectory,
+  namedDirectories,
+  namesFile,
+  pinsFile,
+} from "../../config/places.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import type { TrashReason } from "../../messages/cleanup.js";
 import { ConversationInUseError, ConversationNotFoundError } from "../../base/errors.js";
@@ -10,17 +16,17 @@ import type { RolloutName } from "../../rollouts/list/layout-files.js";
 import { lockHolder } from "../../rollouts/file/lock.js";
 import { readNames } from "../../rollouts/list/name-index.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
-import { called, saysName, type TrashedConversation } from "../../rollouts/trash/called.js";
+import { describeTrashed, recordsName, type TrashedConversation } from "../../rollouts/trash/called.js";
 import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
 import { removeForGood } from "../../rollouts/trash/remove-for-good.js";
 import { restore } from "../../rollouts/trash/restore.js";
-import { settleTrash } from "../../rollouts/trash/settle-trash.js";
+import { finishInterrupted } from "../../rollouts/trash/settle-trash.js";
 import { type Trashed, trashed } from "../../rollouts/trash/trash-entry.js";
 import { nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
 import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socket.js";
 import { saveFailureReason } from "../rollout-writer/reason.js";
 import { appendAudit } from "./audit.js";
-import { forgetCopies } from "./forget-copies.js";
+import { deleteCachedCopies } from "./forget-copies.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 export interface TrashBinParts {
@@ -57,7 +63,7 @@ export class TrashBin implements AsyncDisposable {
     // A separate owner, so that a conversation open in this process counts as in use too.
     const socket = await openOwnerSocket(await runtimeDirectory(parts.env));
     const bin = new TrashBin(parts, socket);
-    await settleTrash(nodeTrashFiles, bin.#trash, socket.owner);
+    await finishInterrupted(nodeTrashFiles, bin.#trash, socket.owner);
     return bin;
   }
 
@@ -66,7 +72,7 @@ export class TrashBin implements AsyncDisposable {
     const entries = await this.#entries();
     const indexes = await Promise.all(namedDirectories(this.#parts.places).map(({ names }) => readNames(names)));
     const names = new Map(indexes.toReversed().flatMap((index) => [...index]));
-    return await Promise.all(entries.map((entry) => called(entry, names)));
+    return await Promise.all(entries.map((entry) => describeTrashed(entry, names)));
   }
 
   /** Returns the process that holds a conversation and thereby prevents its deletion. */
@@ -80,19 +86,19 @@ export class TrashBin implements AsyncDisposable {
     for (const rollout of rollouts) results.push(await this.#delete(rollout, options));
     const result = cleanupResult(results);
     // An index entry that cannot be dropped now is dropped when the index finds the file missing.
-    await forgetCopies(this.#parts.places.home, idsOf(result));
+    await deleteCachedCopies(this.#parts.places.home, idsOf(result));
     return result;
   }
 
   /** Restores the newest entry with this id, id prefix or full name. */
   async restore(text: string): Promise<Trashed> {
     const entries = await this.list();
-    const byId = entries.filter(({ id }) => id.startsWith(text) || bare(id).startsWith(text));
+    const byId = entries.filter(({ id }) => id.startsWith(text) || withoutPrefix(id).startsWith(text));
     // A prefix of several ids may still be the name of one conversation.
-    const found = isOne(byId) ? byId : await namedSo(entries, text.trim());
+    const found = isOneConversation(byId) ? byId : await findByName(entries, text.trim());
     const [entry] = found.length > 0 ? found : byId;
     if (entry === undefined) throw new ConversationNotFoundError(text);
-    if (!isOne(found)) {
+    if (!isOneConversation(found)) {
       const ids = (found.length > 0 ? found : byId).map(({ id }) => id);
       const message = `${text} matches several conversations in the trash: ${[...new Set(ids)].join(", ")}`;
       throw new FailureError({ code: "invalid_request", message, retryable: false });
@@ -107,7 +113,7 @@ export class TrashBin implements AsyncDisposable {
     const results: ConversationDeleteResult[] = [];
     for (const entry of entries) {
       results.push(
-        await attempted(entry.id, async () => {
+        await tryToDelete(entry.id, async () => {
           const { bytes, hardLinked } = await removeForGood(nodeTrashFiles, entry, this.#socket.owner);
           await this.#audit("removed", { ...entry, why });
           return { size: entry.bytes, sizeFreed: bytes, ...(hardLinked.length === 0 ? {} : { hardLinked }) };
@@ -129,11 +135,11 @@ export class TrashBin implements AsyncDisposable {
 
   #delete(rollout: RolloutName, { why, keepIf }: DeleteOptions): Promise<ConversationDeleteResult> {
     const { places, now } = this.#parts;
-    return attempted(rollout.id, async () => {
+    return tryToDelete(rollout.id, async () => {
       const directory = [places.directory, ...places.elsewhere].find((place) => rollout.path.startsWith(place + sep));
       if (directory === undefined) throw new NotDeletableError("it is not in a conversations directory");
       // Codex's rollouts may start inside one another, and Codex has its own index of them.
-      if (isCodexs(directory, places))
+      if (isCodexDirectory(directory, places))
         throw new NotDeletableError("it is in Codex's directory; cody does not delete there");
       const entry = await moveToTrash(nodeTrashFiles, {
         ...rollout,
@@ -156,7 +162,7 @@ export class TrashBin implements AsyncDisposable {
    */
   async #forget(ids: readonly string[]): Promise<void> {
     const { places } = this.#parts;
-    const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexs(directory, places));
+    const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexDirectory(directory, places));
     const indexes = own.flatMap((directory) => [namesFile(directory, places.codexHome), pinsFile(directory, places)]);
     const stillThere = new Set((await this.#entries()).map(({ id }) => id));
     const gone = new Set(ids.filter((id) => !stillThere.has(id)));
@@ -168,16 +174,16 @@ export class TrashBin implements AsyncDisposable {
   }
 }
 
-function isOne(entries: readonly Trashed[]): boolean {
+function isOneConversation(entries: readonly Trashed[]): boolean {
   return new Set(entries.map(({ id }) => id)).size === 1;
 }
 
 /** Reads rollouts only when no index has the name. */
-async function namedSo(entries: readonly TrashedConversation[], name: string): Promise<TrashedConversation[]> {
+async function findByName(entries: readonly TrashedConversation[], name: string): Promise<TrashedConversation[]> {
   const indexed = entries.filter((entry) => entry.name === name);
   if (indexed.length > 0) return indexed;
   const found: TrashedConversation[] = [];
-  for (const entry of entries) if (entry.name === undefined && (await saysName(entry, name))) found.push(entry);
+  for (const entry of entries) if (entry.name === undefined && (await recordsName(entry, name))) found.push(entry);
   return found;
 }
 
@@ -188,20 +194,20 @@ function idsOf({ successes }: CleanupResult): string[] {
 type Sizes = Pick<ConversationDeleteResult, "size" | "sizeFreed" | "hardLinked">;
 
 /** Returns the size, or the reason why it could not be deleted. */
-async function attempted(sessionId: string, work: () => Promise<Sizes>): Promise<ConversationDeleteResult> {
+async function tryToDelete(sessionId: string, work: () => Promise<Sizes>): Promise<ConversationDeleteResult> {
   try {
     return { success: true, sessionId, ...(await work()) };
   } catch (error) {
-    return { success: false, sessionId, size: 0, sizeFreed: 0, error: explained(error) };
+    return { success: false, sessionId, size: 0, sizeFreed: 0, error: deleteFailureReason(error) };
   }
 }
 
-function explained(error: unknown): string {
+function deleteFailureReason(error: unknown): string {
   if (error instanceof ConversationInUseError) return `it is in use by ${error.owner}`;
   if (error instanceof NotDeletableError || error instanceof FailureError) return error.message;
   return saveFailureReason(error);
 }
 
-function bare(id: string): string {
+function withoutPrefix(id: string): string {
   return id.replace(/^conv_/, "");
 }

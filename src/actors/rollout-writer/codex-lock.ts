@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { bareId } from "../../base/text/conversation-id.js";
 import { nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { messageOf } from "../runtime/failures.js";
-import { Lanes } from "./lanes.js";
+import { ConcurrencyLimit } from "./lanes.js";
 import { makeDurableDirectory } from "./make-directory.js";
 
 export type CodexLock =
@@ -36,7 +36,7 @@ export class CodexLocks {
   readonly #sessions: string;
   readonly #searchPath: string;
   /** One at a time: all of them would wait for the same lock. */
-  readonly #lane = new Lanes(1);
+  readonly #lane = new ConcurrencyLimit(1);
 
   constructor({ codexHome, searchPath }: CodexLocksOptions) {
     this.#directory = join(codexHome, "thread-writer-locks");

@@ -1,5 +1,5 @@
 import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.js";
-import { makeDurableDirectory, syncName } from "./make-directory.js";
+import { makeDurableDirectory, syncDirectoryEntry } from "./make-directory.js";
 
 interface Syncing {
   readonly current: Promise<void>;
@@ -32,7 +32,7 @@ export class DirectorySyncs {
   }
 
   #name(directory: string): Promise<void> {
-    const naming = this.#named.get(directory) ?? syncName(this.#fileSystem, directory);
+    const naming = this.#named.get(directory) ?? syncDirectoryEntry(this.#fileSystem, directory);
     this.#named.set(directory, naming);
     naming.catch(() => this.#named.delete(directory));
     return naming;

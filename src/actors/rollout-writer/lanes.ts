@@ -1,5 +1,5 @@
 /** Runs tasks in the order they came, at most `limit` at a time. */
-export class Lanes {
+export class ConcurrencyLimit {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;

@@ -6,10 +6,10 @@ import { syncDirectory, type FileSystem } from "../../rollouts/file/file-system.
  * own entry need not be durable yet: the caller that puts something into it syncs it.
  */
 export async function makeDurableDirectory(fileSystem: FileSystem, path: string): Promise<void> {
-  if (await isThere(fileSystem, path)) return;
+  if (await pathExists(fileSystem, path)) return;
   const parent = dirname(path);
   await makeDurableDirectory(fileSystem, parent);
-  await syncName(fileSystem, parent);
+  await syncDirectoryEntry(fileSystem, parent);
   try {
     await fileSystem.mkdir(path, 0o700);
   } catch (error) {
@@ -21,20 +21,20 @@ export async function makeDurableDirectory(fileSystem: FileSystem, path: string)
 }
 
 /** Errors of directories above ours: some cannot be read, and some do not support sync (autofs). */
-const notOurs = new Set<string | undefined>(["EACCES", "EINVAL"]);
+const ignoredSyncErrors = new Set<string | undefined>(["EACCES", "EINVAL"]);
 
 /**
  * Makes a directory's own entry durable, even if another process created it: that one may have died before its sync.
  */
-export async function syncName(fileSystem: FileSystem, path: string): Promise<void> {
+export async function syncDirectoryEntry(fileSystem: FileSystem, path: string): Promise<void> {
   try {
     await syncDirectory(fileSystem, dirname(path));
   } catch (error) {
-    if (!notOurs.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (!ignoredSyncErrors.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
 
-async function isThere(fileSystem: FileSystem, path: string): Promise<boolean> {
+async function pathExists(fileSystem: FileSystem, path: string): Promise<boolean> {
   try {
     await fileSystem.lstat(path);
     return true;

@@ -116,18 +116,18 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** The sockets of this process, removed at exit if the program did not close them. */
-const open = new Set<string>();
+const socketsToRemove = new Set<string>();
 
 function removeAtExit(path: string): void {
-  if (open.size === 0) process.once("exit", removeAll);
-  open.add(path);
+  if (socketsToRemove.size === 0) process.once("exit", removeAll);
+  socketsToRemove.add(path);
 }
 
 function keepAtExit(path: string): void {
-  open.delete(path);
-  if (open.size === 0) process.off("exit", removeAll);
+  socketsToRemove.delete(path);
+  if (socketsToRemove.size === 0) process.off("exit", removeAll);
 }
 
 function removeAll(): void {
-  for (const path of open) rmSync(path, { force: true });
+  for (const path of socketsToRemove) rmSync(path, { force: true });
 }

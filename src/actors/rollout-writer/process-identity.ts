@@ -20,7 +20,7 @@ async function pidNamespace(): Promise<string> {
 }
 
 /** An owner for a process that only inspects locks and has none, so it needs no socket. */
-export async function onlooker(): Promise<LockOwner> {
+export async function ownerWithoutLocks(): Promise<LockOwner> {
   return { token: "", socket: "", ...(await processIdentity()) };
 }
 

@@ -5,7 +5,7 @@ export class RolloutFileError extends Error {
   override readonly name = "RolloutFileError";
 }
 
-const words: Readonly<Record<string, string>> = {
+const reasonsByCode: Readonly<Record<string, string>> = {
   ENOSPC: "disk full",
   EDQUOT: "disk quota exceeded",
   EFBIG: "the file would be too large",
@@ -27,5 +27,5 @@ const words: Readonly<Record<string, string>> = {
 export function saveFailureReason(error: unknown): string {
   if (error instanceof RolloutFileError) return error.message;
   const code = systemCode(error);
-  return code === undefined ? "unexpected error" : (words[code] ?? systemReason(error));
+  return code === undefined ? "unexpected error" : (reasonsByCode[code] ?? systemReason(error));
 }

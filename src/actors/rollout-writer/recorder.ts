@@ -13,7 +13,7 @@ import type { SaveOutcome } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../rollouts/list/conversation-metadata.js";
 import { type LineEncoder, lineEncoder } from "../../rollouts/file/encode.js";
-import { firstLine } from "../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../rollouts/first-line.js";
 import { listConversations } from "../../rollouts/list/list.js";
 import { readRollout } from "../../rollouts/file/read.js";
 import { linesOfTurn, TurnGrouping, type RolloutTurn, type TurnMetadata } from "../../rollouts/turns.js";
@@ -135,7 +135,7 @@ export class RolloutRecorder implements TurnRecorder {
   }
 
   #firstLine(conversationId: string, { provider, model }: TurnMetadata): OwnLine {
-    const line = firstLine({
+    const line = sessionMetaLine({
       conversationId,
       now: this.#now(),
       cwd: this.#baseDir,

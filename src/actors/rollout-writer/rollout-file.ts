@@ -2,8 +2,8 @@ import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command.js";
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
-import { releaseLock, takeLock } from "../../rollouts/file/lock.js";
-import { mendTail } from "../../rollouts/file/torn-tail.js";
+import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
+import { repairTail } from "../../rollouts/file/torn-tail.js";
 import type { Descriptors, Holder } from "./descriptors.js";
 import type { DirectorySyncs } from "./directory-syncs.js";
 import { RolloutFileError } from "./reason.js";
@@ -78,11 +78,13 @@ export class RolloutFile implements Holder {
   /** Takes the lock and opens the file; it counts as open only after `settle`. */
   async open(): Promise<Exclude<OpenOutcome, { status: "not_saved" }>> {
     const { path, owner, mode, force, acknowledgedBytes } = this.#command;
-    const lock = await takeLock(path, owner, { force: force ?? false }).catch(async (error: NodeJS.ErrnoException) => {
-      if (mode !== "create" || error.code !== "ENOENT") throw error;
-      await this.#directories.make(dirname(path));
-      return takeLock(path, owner, { force: force ?? false });
-    });
+    const lock = await acquireLock(path, owner, { force: force ?? false }).catch(
+      async (error: NodeJS.ErrnoException) => {
+        if (mode !== "create" || error.code !== "ENOENT") throw error;
+        await this.#directories.make(dirname(path));
+        return acquireLock(path, owner, { force: force ?? false });
+      },
+    );
     if (lock.status === "in_use") return lock;
     try {
       return await this.#openLocked();
@@ -147,7 +149,7 @@ export class RolloutFile implements Holder {
     if (mode === "create") await this.#fileSystem.fchmod(fd, 0o600);
     const known = acknowledgedBytes ?? (mode === "create" ? 0 : undefined);
     if (known === undefined) {
-      const mended = await mendTail(this.#fileSystem, fd, path, size);
+      const mended = await repairTail(this.#fileSystem, fd, path, size);
       return this.#isOpen(mended.bytes, mended.torn);
     }
     if (size < known) throw new RolloutFileError("the file was truncated by another program");

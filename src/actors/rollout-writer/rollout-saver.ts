@@ -1,5 +1,5 @@
 import type { OpenOutcome, RolloutEvent, SaveOutcome } from "../../messages/rollout-command.js";
-import type { Lanes } from "./lanes.js";
+import type { ConcurrencyLimit } from "./lanes.js";
 import { saveFailureReason, RolloutFileError } from "./reason.js";
 import type { RolloutFile } from "./rollout-file.js";
 
@@ -22,7 +22,7 @@ interface Waiter {
 export class RolloutSaver {
   readonly #conversationId: string;
   readonly #file: RolloutFile;
-  readonly #lanes: Lanes;
+  readonly #lanes: ConcurrencyLimit;
   readonly #publish: (event: RolloutEvent) => void;
   readonly #waiters: Waiter[] = [];
   #added = 0;
@@ -36,7 +36,12 @@ export class RolloutSaver {
   #retryMs = firstRetryMs;
   #ended = false;
 
-  constructor(conversationId: string, file: RolloutFile, lanes: Lanes, publish: (event: RolloutEvent) => void) {
+  constructor(
+    conversationId: string,
+    file: RolloutFile,
+    lanes: ConcurrencyLimit,
+    publish: (event: RolloutEvent) => void,
+  ) {
     this.#conversationId = conversationId;
     this.#file = file;
     this.#lanes = lanes;

@@ -4,7 +4,7 @@ import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system
 import type { Actor } from "../runtime/actor.js";
 import { Descriptors } from "./descriptors.js";
 import { DirectorySyncs } from "./directory-syncs.js";
-import { Lanes } from "./lanes.js";
+import { ConcurrencyLimit } from "./lanes.js";
 import { RolloutFile, type OpenCommand } from "./rollout-file.js";
 import { RolloutSaver } from "./rollout-saver.js";
 
@@ -22,7 +22,7 @@ export const threadFileSystem: FileSystem = {
  * Number of files worked on at a time. Node's pool of four threads serves the whole process: one stays free for other
  * work, and a file that stalls leaves two lanes for the others.
  */
-const lanesPerProcess = 3;
+const maxParallelSaves = 3;
 /** Maximum number of files kept open between writes. */
 const maxOpenFiles = 1_024;
 
@@ -36,7 +36,7 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
     name: "rollout_writer",
     start: (_options, context) => {
       const savers = new Map<string, RolloutSaver>();
-      const lanes = new Lanes(lanesPerProcess);
+      const lanes = new ConcurrencyLimit(maxParallelSaves);
       const disk = {
         fileSystem,
         descriptors: new Descriptors(openFiles),

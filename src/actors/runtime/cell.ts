@@ -2,9 +2,9 @@ import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { ActorEvent, SpawnOptions } from "./actor.js";
 import type { Envelope } from "./envelope.js";
-import { failed } from "./failures.js";
+import { makeFailure } from "./failures.js";
 import { Incarnation, type Blueprint, type Host } from "./incarnation.js";
-import { isolated } from "./isolated.js";
+import { isolateListener } from "./isolated.js";
 import { Mailbox } from "./mailbox.js";
 import { RestartWindow } from "./restart-window.js";
 import { schedule, type Runnable } from "./scheduler.js";
@@ -30,10 +30,10 @@ export class Cell implements Runnable, Host {
     this.#actor = actor;
     this.#mailbox = new Mailbox(options.capacity ?? defaultCapacity);
     this.#restarts = new RestartWindow(options.budget);
-    this.#onRestart = isolated(actor.name, options.onRestart);
-    this.#onFailed = isolated(actor.name, options.onFailed);
-    this.#onDropped = isolated(actor.name, options.onDropped);
-    this.publish = isolated(actor.name, options.onEvent);
+    this.#onRestart = isolateListener(actor.name, options.onRestart);
+    this.#onFailed = isolateListener(actor.name, options.onFailed);
+    this.#onDropped = isolateListener(actor.name, options.onDropped);
+    this.publish = isolateListener(actor.name, options.onEvent);
     this.#life = new Incarnation(actor, this);
     void this.#supervise();
   }
@@ -73,12 +73,12 @@ export class Cell implements Runnable, Host {
     } else {
       return;
     }
-    caller?.refused(new FailureError(failed("aborted", `${this.name}: ${op.type}: aborted`), { cause: reason }));
+    caller?.refused(new FailureError(makeFailure("aborted", `${this.name}: ${op.type}: aborted`), { cause: reason }));
     controller?.abort(reason);
   }
 
   stop(): Promise<void> {
-    const refusal = failed("actor_stopped", `${this.name}: stopped`);
+    const refusal = makeFailure("actor_stopped", `${this.name}: stopped`);
     if (this.#refusal === undefined) this.#refuse(refusal);
     return this.#life.end(refusal);
   }
@@ -127,7 +127,10 @@ export class Cell implements Runnable, Host {
 
   #giveUp({ message }: Failure): void {
     const { restarts, windowMs } = this.#restarts.budget;
-    const failure = failed("actor_failed", `${message} (failed for good: ${restarts} restarts within ${windowMs} ms)`);
+    const failure = makeFailure(
+      "actor_failed",
+      `${message} (failed for good: ${restarts} restarts within ${windowMs} ms)`,
+    );
     this.#refuse(failure);
     this.#onFailed(failure);
   }

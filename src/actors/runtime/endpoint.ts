@@ -4,12 +4,12 @@ import type * as Comlink from "comlink";
 type Listener = Parameters<Comlink.Endpoint["addEventListener"]>[1];
 
 /** Adapts a port to Comlink. Comlink's own adapter for Node has no types that our compiler settings accept. */
-export function endpointOf(port: MessagePort): Comlink.Endpoint {
+export function comlinkEndpoint(port: MessagePort): Comlink.Endpoint {
   const receivers = new Map<Listener, (data: unknown) => void>();
   return {
     postMessage: (message: unknown, transfer: Transferable[] = []) => port.postMessage(message, transfer),
     addEventListener: (_type, listener) => {
-      const receive = (data: unknown): void => call(listener, { data });
+      const receive = (data: unknown): void => callListener(listener, { data });
       receivers.set(listener, receive);
       port.on("message", receive);
     },
@@ -21,6 +21,6 @@ export function endpointOf(port: MessagePort): Comlink.Endpoint {
   };
 }
 
-function call(listener: unknown, event: { readonly data: unknown }): void {
+function callListener(listener: unknown, event: { readonly data: unknown }): void {
   if (typeof listener === "function") listener(event);
 }

@@ -1,5 +1,5 @@
 /** Maximum total weight of one reader's unread events. */
-const maxWeight = 4_000_000;
+const maxUnreadWeight = 4_000_000;
 // Merging hides the original timing of events, so a reader that keeps up gets them unmerged.
 const mergeAbove = 4;
 /** From this weight of unread events on, the publisher waits for a lossless reader. */
@@ -119,7 +119,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   get #isOverBound(): boolean {
-    return this.#unread > this.#options.bound || (this.#weight > maxWeight && this.#unread > 1);
+    return this.#unread > this.#options.bound || (this.#weight > maxUnreadWeight && this.#unread > 1);
   }
 
   get #isFull(): boolean {

@@ -1,7 +1,7 @@
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 
-export function failed(code: Failure["code"], message: string, retryable = false): Failure {
+export function makeFailure(code: Failure["code"], message: string, retryable = false): Failure {
   return { code, message, retryable };
 }
 
@@ -10,7 +10,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** Describes why work beside a mailbox failed; a `FailureError` keeps its failure code. */
-export function failureOf(error: unknown, signal: AbortSignal): Failure {
-  if (signal.aborted) return failed("aborted", messageOf(error));
-  return error instanceof FailureError ? error.failure : failed("internal", messageOf(error));
+export function toFailure(error: unknown, signal: AbortSignal): Failure {
+  if (signal.aborted) return makeFailure("aborted", messageOf(error));
+  return error instanceof FailureError ? error.failure : makeFailure("internal", messageOf(error));
 }

@@ -4,7 +4,7 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { Context, Message, Run } from "./actor.js";
 import { Deferred } from "./deferred.js";
 import { Envelope } from "./envelope.js";
-import { failed, failureOf, messageOf } from "./failures.js";
+import { makeFailure, toFailure, messageOf } from "./failures.js";
 import { LinkedList } from "./linked-list.js";
 import { within } from "../../base/time/waiting.js";
 
@@ -159,7 +159,7 @@ export class Incarnation {
     if (!this.#settle(envelope)) return;
     const message = `${this.#actor.name}: no handler for ${JSON.stringify(envelope.op.type)}`;
     if (envelope.caller === undefined) process.emitWarning(message);
-    envelope.caller?.refused(new FailureError(failed("bad_message", message)));
+    envelope.caller?.refused(new FailureError(makeFailure("bad_message", message)));
   }
 
   /** Returns whether the caller still waits for the handler's result. */
@@ -179,7 +179,7 @@ export class Incarnation {
   }
 
   #fail(during: string, error: unknown): Failure {
-    const failure = failed("actor_failed", `${this.#actor.name}: ${during}: ${messageOf(error)}`);
+    const failure = makeFailure("actor_failed", `${this.#actor.name}: ${during}: ${messageOf(error)}`);
     if (!this.#ended) {
       this.#failure.resolve(failure);
       void this.end({ ...failure, retryable: true });
@@ -213,7 +213,7 @@ export class Incarnation {
     try {
       await work(controller.signal);
     } catch (error) {
-      failure = failureOf(error, controller.signal);
+      failure = toFailure(error, controller.signal);
     }
     this.#runs.delete(controller);
     this.#ease();

@@ -1,7 +1,7 @@
 import { messageOf } from "./failures.js";
 
 /** Wraps a listener so that its errors cannot reach the caller; the first error is reported as a warning. */
-export function isolated<T>(owner: string, listener: ((value: T) => unknown) | undefined): (value: T) => void {
+export function isolateListener<T>(owner: string, listener: ((value: T) => unknown) | undefined): (value: T) => void {
   let warned = false;
   const warn = (error: unknown): void => {
     if (warned) return;

@@ -1,5 +1,5 @@
 /** Maximum total weight of the kept events. */
-const maxWeight = 1_000_000;
+const maxReplayWeight = 1_000_000;
 
 export interface ReplayOptions<E> {
   /** Number of events kept; 0 keeps none. */
@@ -15,7 +15,7 @@ export interface EventRuns<E> {
   event(first: E, seq: number, text: string): E;
 }
 
-interface Run<E> {
+interface EventRun<E> {
   readonly first: E;
   /** The texts of the events after the first. */
   readonly texts: string[];
@@ -24,7 +24,7 @@ interface Run<E> {
 /** The last events of a queue, kept for readers that start later. */
 export class Replay<E extends { readonly seq: number }> {
   readonly #options: ReplayOptions<E>;
-  #runs: Run<E>[] = [];
+  #runs: EventRun<E>[] = [];
   #count = 0;
   #weight = 0;
 
@@ -38,7 +38,7 @@ export class Replay<E extends { readonly seq: number }> {
     this.#add(event);
     // Many events are dropped at once, because the remaining runs have to be rebuilt.
     if (this.#count >= bound * 2) this.#keep(bound);
-    else if (this.#weight > maxWeight) this.#keep(Math.floor(this.#count / 2));
+    else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));
   }
 
   events(): E[] {

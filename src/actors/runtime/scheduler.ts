@@ -15,55 +15,55 @@ const messagesPerTurn = 64;
  * When the rest of the event loop takes long, actors may take half that time, so that an interrupt does not wait for
  * many rounds.
  */
-const share = 0.5;
+const actorShare = 0.5;
 const longestTurnMs = 50;
 
-const line = new LinkedList<Runnable>();
-let left = messagesPerTurn;
-let armed = false;
-let waitsSince = 0;
-let deadline = 0;
+const runQueue = new LinkedList<Runnable>();
+let messagesLeft = messagesPerTurn;
+let isArmed = false;
+let waitingSince = 0;
+let turnDeadline = 0;
 
 /** Schedules an actor to handle its messages: in a microtask, or after the event loop has had its turn. */
 export function schedule(runnable: Runnable): void {
   if (runnable.ready) return;
   runnable.ready = true;
-  line.push(runnable);
-  if (!armed) arm();
+  runQueue.push(runnable);
+  if (!isArmed) arm();
 }
 
 function arm(): void {
-  armed = true;
-  if (left > 0) {
-    queueMicrotask(work);
+  isArmed = true;
+  if (messagesLeft > 0) {
+    queueMicrotask(runActors);
   } else {
-    waitsSince = performance.now();
+    waitingSince = performance.now();
     setImmediate(nextTurn);
   }
 }
 
 function nextTurn(): void {
   const now = performance.now();
-  left = messagesPerTurn;
-  deadline = now + Math.min((now - waitsSince) * share, longestTurnMs);
-  work();
+  messagesLeft = messagesPerTurn;
+  turnDeadline = now + Math.min((now - waitingSince) * actorShare, longestTurnMs);
+  runActors();
 }
 
-function work(): void {
-  while (left > 0 || goesOn()) {
-    const runnable = line.shift();
+function runActors(): void {
+  while (messagesLeft > 0 || hasTimeLeft()) {
+    const runnable = runQueue.shift();
     if (runnable === undefined) break;
-    left -= runnable.take(left);
+    messagesLeft -= runnable.take(messagesLeft);
     // Re-queued at the end, so that a busy actor does not delay the others.
-    if (runnable.hasWork) line.push(runnable);
+    if (runnable.hasWork) runQueue.push(runnable);
     else runnable.ready = false;
   }
-  armed = false;
-  if (!line.isEmpty) arm();
+  isArmed = false;
+  if (!runQueue.isEmpty) arm();
 }
 
-function goesOn(): boolean {
-  if (performance.now() >= deadline) return false;
-  left = messagesPerTurn;
+function hasTimeLeft(): boolean {
+  if (performance.now() >= turnDeadline) return false;
+  messagesLeft = messagesPerTurn;
   return true;
 }

@@ -2,11 +2,11 @@ import { MessagePort, workerData } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { Actor, Answers, Message } from "./actor.js";
 import { Cell } from "./cell.js";
-import { endpointOf } from "./endpoint.js";
+import { comlinkEndpoint } from "./endpoint.js";
 import { Envelope } from "./envelope.js";
-import { failed, messageOf } from "./failures.js";
+import { makeFailure, messageOf } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
-import { blueprint } from "./spawn.js";
+import { bindOptions } from "./spawn.js";
 import type { Delivery, ThreadControl, Report } from "./thread-protocol.js";
 
 const reportsPerBatch = 256;
@@ -26,7 +26,7 @@ export function serveActor<
   const control: ThreadControl = {
     start: ({ options, reports, capacity, budget }) => {
       const reporter = new Reporter(reports, actor.name);
-      const cell = new Cell(reportingStart(blueprint(actor, options as Options), reporter), {
+      const cell = new Cell(reportingStart(bindOptions(actor, options as Options), reporter), {
         capacity,
         ...(budget && { budget }),
         onEvent: (event) => reporter.report({ type: "published", event }),
@@ -44,7 +44,7 @@ export function serveActor<
     // The call in the unreadable message would never be answered, but the death of the thread is noticed.
     throw error;
   });
-  Comlink.expose(control, endpointOf(port));
+  Comlink.expose(control, comlinkEndpoint(port));
 }
 
 class ServedActor {
@@ -162,7 +162,7 @@ class Reporter {
     } catch (error) {
       const message = `${this.#name}: cannot cross to the main thread: ${messageOf(error)}`;
       if (report.type === "answered") {
-        const failure = failed("bad_message", message);
+        const failure = makeFailure("bad_message", message);
         this.#port.postMessage([{ type: "refused", number: report.number, failure } satisfies Report], []);
       } else {
         process.emitWarning(message);

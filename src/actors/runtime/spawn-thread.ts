@@ -4,8 +4,8 @@ import type { ResourceLimits } from "node:worker_threads";
 import type { ActorEvent, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
 import type { Call } from "./calls.js";
 import { defaultCapacity } from "./cell.js";
-import { failed } from "./failures.js";
-import { whenAborted } from "./spawn.js";
+import { makeFailure } from "./failures.js";
+import { onAborted } from "./spawn.js";
 import { ThreadCell } from "./thread-cell.js";
 import { FailureError } from "../../messages/failure-error.js";
 
@@ -57,9 +57,11 @@ function ask(cell: ThreadCell, number: number, op: Message, signal: AbortSignal 
   return new Promise((resolve, reject) => {
     if (signal === undefined) return cell.submit({ number, op, kind: "ask", resolve, reject });
     if (signal.aborted) {
-      return reject(new FailureError(failed("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }));
+      return reject(
+        new FailureError(makeFailure("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }),
+      );
     }
-    const forget = whenAborted(signal, () => cell.cancel(call, signal.reason));
+    const forget = onAborted(signal, () => cell.cancel(call, signal.reason));
     const call: Call = {
       number,
       op,

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Actor, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
 import { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
-import { failed } from "./failures.js";
+import { makeFailure } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
 import { FailureError } from "../../messages/failure-error.js";
 
@@ -14,7 +14,7 @@ export function spawn<
   Msg extends Message = never,
   Own extends Message = never,
 >(actor: Actor<Op, A, Options, Msg, Own>, options: Options, spawnOptions: SpawnOptions<Msg> = {}): Ref<Op, A> {
-  const cell = new Cell(blueprint(actor, options), spawnOptions as SpawnOptions<unknown>);
+  const cell = new Cell(bindOptions(actor, options), spawnOptions as SpawnOptions<unknown>);
   let submissions = 0;
   const nextId = (): string => String((submissions += 1));
   return {
@@ -26,10 +26,13 @@ export function spawn<
 }
 
 /** Binds an actor to its options and erases its types; the reference around it keeps them. */
-export function blueprint<Op extends Message, A extends Answers<Op>, Options, Msg extends Message, Own extends Message>(
-  actor: Actor<Op, A, Options, Msg, Own>,
-  options: Options,
-): Blueprint {
+export function bindOptions<
+  Op extends Message,
+  A extends Answers<Op>,
+  Options,
+  Msg extends Message,
+  Own extends Message,
+>(actor: Actor<Op, A, Options, Msg, Own>, options: Options): Blueprint {
   return {
     name: actor.name,
     start: (context) => actor.start(options, context),
@@ -37,7 +40,7 @@ export function blueprint<Op extends Message, A extends Answers<Op>, Options, Ms
 }
 
 /** Calls back when the signal aborts, unless the returned function is called first. */
-export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+export function onAborted(signal: AbortSignal, callback: () => void): () => void {
   // One signal may abort hundreds of asks; Node warns of a leak above ten listeners.
   setMaxListeners(0, signal);
   signal.addEventListener("abort", callback, { once: true });
@@ -67,10 +70,10 @@ function ask(cell: Cell, id: string, op: Message, signal: AbortSignal | undefine
       return;
     }
     if (signal.aborted) {
-      reject(new FailureError(failed("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }));
+      reject(new FailureError(makeFailure("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }));
       return;
     }
-    const forget = whenAborted(signal, () => cell.cancel(envelope, signal.reason));
+    const forget = onAborted(signal, () => cell.cancel(envelope, signal.reason));
     const caller = {
       accepted: () => undefined,
       answered: (answer: unknown) => {

@@ -3,8 +3,8 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { ActorEvent } from "./actor.js";
 import { Calls, type Call } from "./calls.js";
 import { Deferred } from "./deferred.js";
-import { failed, messageOf } from "./failures.js";
-import { isolated } from "./isolated.js";
+import { makeFailure, messageOf } from "./failures.js";
+import { isolateListener } from "./isolated.js";
 import { RestartWindow } from "./restart-window.js";
 import { Thread, type ThreadListener, type ThreadOptions } from "./thread.js";
 import type { Delivery, Report } from "./thread-protocol.js";
@@ -41,9 +41,9 @@ export class ThreadCell implements ThreadListener {
   constructor(options: ThreadOptions, listeners: ThreadCellListeners) {
     this.#options = options;
     this.#restarts = new RestartWindow(options.order.budget);
-    this.#onEvent = isolated(options.name, listeners.onEvent);
-    this.#onRestart = isolated(options.name, listeners.onRestart);
-    this.#onFailed = isolated(options.name, listeners.onFailed);
+    this.#onEvent = isolateListener(options.name, listeners.onEvent);
+    this.#onRestart = isolateListener(options.name, listeners.onRestart);
+    this.#onFailed = isolateListener(options.name, listeners.onFailed);
     this.#thread = new Thread(options, this);
   }
 
@@ -64,7 +64,7 @@ export class ThreadCell implements ThreadListener {
 
   cancel(call: Call, reason: unknown): void {
     const isSent = !this.#calls.isUnsent(call.number);
-    this.#calls.refused(call.number, failed("aborted", `${this.name}: ${call.op.type}: aborted`), reason);
+    this.#calls.refused(call.number, makeFailure("aborted", `${this.name}: ${call.op.type}: aborted`), reason);
     if (isSent) this.#thread.cancel(call.number);
     this.#hold();
   }
@@ -167,7 +167,7 @@ export class ThreadCell implements ThreadListener {
         return true;
       } catch (error) {
         const message = `${this.name}: ${op.type}: cannot cross to the thread: ${messageOf(error)}`;
-        this.#calls.refused(number, failed("bad_message", message), error);
+        this.#calls.refused(number, makeFailure("bad_message", message), error);
         return false;
       }
     });
@@ -181,7 +181,7 @@ export class ThreadCell implements ThreadListener {
   }
 
   async #stop(): Promise<void> {
-    const refusal = failed("actor_stopped", `${this.name}: stopped`);
+    const refusal = makeFailure("actor_stopped", `${this.name}: stopped`);
     if (this.#refusal === undefined) {
       this.#refusal = refusal;
       this.#calls.refuseUnsent(refusal);

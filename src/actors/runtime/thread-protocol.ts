@@ -7,7 +7,7 @@ export interface ThreadData {
   readonly control: MessagePort;
 }
 
-export interface StartOrder {
+export interface StartRequest {
   readonly options: unknown;
   readonly capacity: number;
   readonly budget: RestartBudget | undefined;
@@ -27,7 +27,7 @@ export interface Delivery {
  * thread hangs.
  */
 export interface ThreadControl {
-  start(order: StartOrder): void;
+  start(order: StartRequest): void;
   /** Returns the highest number the mailbox has accepted; waiting messages are reported when they are accepted. */
   deliver(batch: readonly Delivery[]): number;
   cancel(number: number): void;

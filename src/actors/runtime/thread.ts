@@ -3,16 +3,16 @@ import * as Comlink from "comlink";
 import type { Failure } from "../../messages/failure.js";
 import { Deferred } from "./deferred.js";
 import { startDeadline } from "./deadline.js";
-import { endpointOf } from "./endpoint.js";
-import { failed, messageOf } from "./failures.js";
-import type { Delivery, Report, StartOrder, ThreadControl, ThreadData } from "./thread-protocol.js";
+import { comlinkEndpoint } from "./endpoint.js";
+import { makeFailure, messageOf } from "./failures.js";
+import type { Delivery, Report, StartRequest, ThreadControl, ThreadData } from "./thread-protocol.js";
 
 const exitGraceMs = 100;
 
 export interface ThreadOptions {
   readonly entry: URL;
   readonly name: string;
-  readonly order: Omit<StartOrder, "reports">;
+  readonly order: Omit<StartRequest, "reports">;
   readonly resourceLimits: ResourceLimits | undefined;
   readonly deadlineMs: number;
 }
@@ -49,14 +49,14 @@ export class Thread {
       ...(options.resourceLimits && { resourceLimits: options.resourceLimits }),
     });
     this.#watch();
-    this.#remote = Comlink.wrap<ThreadControl>(endpointOf(control.port1));
+    this.#remote = Comlink.wrap<ThreadControl>(comlinkEndpoint(control.port1));
     reports.port1.on("message", (batch: Report[]) => {
       for (const report of batch) if (!this.#over) listener.report(report);
     });
     // A thread with nothing to do must not keep the process alive.
     this.#worker.unref();
     for (const port of this.#ports) port.unref();
-    const order: StartOrder = { ...options.order, reports: reports.port2 };
+    const order: StartRequest = { ...options.order, reports: reports.port2 };
     this.#call("start", this.#remote.start(Comlink.transfer(order, [reports.port2])));
   }
 
@@ -99,7 +99,7 @@ export class Thread {
   die(reason: string): void {
     if (this.#over) return;
     void this.close();
-    this.#listener.died(failed("thread_died", `${this.#options.name}: ${reason}`, true));
+    this.#listener.died(makeFailure("thread_died", `${this.#options.name}: ${reason}`, true));
   }
 
   #watch(): void {

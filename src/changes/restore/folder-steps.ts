@@ -2,7 +2,7 @@ import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import type { ChangeRecord, KeptFolder } from "../../messages/tools/change-record.js";
 import { openFolder } from "../../tools/files/open-folder.js";
 import { folderAt } from "../workspace/walk.js";
-import { parentsOf, type Standing } from "./standing.js";
+import { parentsOf, type FolderState } from "./standing.js";
 
 /** A folder to create or remove, with its permissions before and after; null where the folder does not exist. */
 export interface FolderStep {
@@ -26,7 +26,7 @@ export function changedFolders({ files, folders }: ChangeRecord): readonly KeptF
 }
 
 /** Returns the steps for the folders that differ from their state before the change. */
-export function folderSteps(root: string, folders: readonly KeptFolder[], standing: Standing): FolderStep[] {
+export function folderSteps(root: string, folders: readonly KeptFolder[], standing: FolderState): FolderStep[] {
   return folders.flatMap(({ path, before }): FolderStep[] => {
     if (before !== null) return standing.isFree(path) ? [{ path, current: null, target: before }] : [];
     const found = standing.isFolder(path) ? folderAt(root, path) : undefined;

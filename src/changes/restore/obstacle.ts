@@ -10,10 +10,10 @@ export type Obstacle =
   | "no_root";
 
 /** Tells the user that a folder created by the change cannot be removed. */
-export const stayingWords = "kept, because it contains other files";
+export const folderNotEmptyText = "kept, because it contains other files";
 
 /** Explains each obstacle to the user. */
-export const obstacleWords = {
+export const obstacleTexts = {
   changed: "has changed since",
   not_kept: "its saved content is gone",
   blocked: "something else exists at this path",

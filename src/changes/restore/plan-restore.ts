@@ -7,7 +7,7 @@ import { bytesAt } from "../workspace/take-tree.js";
 import type { FoundFile } from "../workspace/walk.js";
 import { changedFolders, type FolderStep, folderSteps } from "./folder-steps.js";
 import type { Obstacle } from "./obstacle.js";
-import { Standing } from "./standing.js";
+import { FolderState } from "./standing.js";
 
 const ownerOnly = 0o600;
 const readBits = 0o444;
@@ -48,7 +48,7 @@ export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   }
   const store = new ContentStore(folder);
   const changed = changedFolders(record);
-  const standing = new Standing(root, { files: newPaths(files), folders: newPaths(changed) });
+  const standing = new FolderState(root, { files: newPaths(files), folders: newPaths(changed) });
   const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
     const found = standing.at(path);
     // A file that the change created and that is gone needs no step, whatever is at its path now.

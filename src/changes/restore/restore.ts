@@ -2,7 +2,7 @@ import { open, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
-import { newStrayName } from "../../tools/files/stray-name.js";
+import { newTemporaryName } from "../../tools/files/stray-name.js";
 import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
 import { fileAt } from "../workspace/walk.js";
@@ -28,8 +28,8 @@ export async function restore(
   const contents = changes.contents();
   const files = steps.map((step): KeptFile => ({
     path: step.path,
-    before: kept(contents, step.current),
-    after: kept(contents, step.target),
+    before: storeVersion(contents, step.current),
+    after: storeVersion(contents, step.target),
   }));
   contents.flush();
   const { turn_id, number } = undone;
@@ -46,13 +46,13 @@ export async function restore(
     left_out: [],
   };
   changes.add(record);
-  const deleted = await takeSteps(
+  const deleted = await applySteps(
     root,
     steps.filter(({ target }) => target === undefined),
   );
   await removeFolders(root, folders);
   const made = await makeFolders(root, folders);
-  const replaced = await takeSteps(
+  const replaced = await applySteps(
     root,
     steps.filter(({ target }) => target !== undefined),
   );
@@ -60,11 +60,11 @@ export async function restore(
   return [...deleted, ...replaced];
 }
 
-async function takeSteps(root: string, steps: readonly RestoreStep[]): Promise<FailedStep[]> {
+async function applySteps(root: string, steps: readonly RestoreStep[]): Promise<FailedStep[]> {
   const failed: FailedStep[] = [];
   for (const step of steps) {
     try {
-      await takeStep(root, step);
+      await applyStep(root, step);
     } catch (error) {
       failed.push({ path: step.path, reason: error instanceof Error ? error.message : String(error) });
     }
@@ -72,7 +72,7 @@ async function takeSteps(root: string, steps: readonly RestoreStep[]): Promise<F
   return failed;
 }
 
-function kept(contents: ContentStore, version: PermittedVersion | undefined): KeptVersion | null {
+function storeVersion(contents: ContentStore, version: PermittedVersion | undefined): KeptVersion | null {
   if (version === undefined) return null;
   const { mode, permissions, bytes } = version;
   const permitted = permissions === undefined ? {} : { permissions };
@@ -80,7 +80,7 @@ function kept(contents: ContentStore, version: PermittedVersion | undefined): Ke
 }
 
 /** Opens the path folder by folder, so that none of them can be swapped for a link that leads elsewhere. */
-async function takeStep(root: string, step: RestoreStep): Promise<void> {
+async function applyStep(root: string, step: RestoreStep): Promise<void> {
   const names = step.path.split("/");
   const name = names.pop() ?? "";
   await using folder = await openFolder(root, names);
@@ -94,7 +94,7 @@ async function takeStep(root: string, step: RestoreStep): Promise<void> {
 /** Replaces the file atomically: readers see the old content or the new one. */
 async function put(folder: OpenFolder, name: string, target: PermittedVersion): Promise<void> {
   const path = folder.at(name);
-  const temporary = folder.at(`${newStrayName()}.tmp`);
+  const temporary = folder.at(`${newTemporaryName()}.tmp`);
   try {
     if (target.mode === "120000") await symlink(Buffer.from(target.bytes), temporary);
     else await writeNew(temporary, target);

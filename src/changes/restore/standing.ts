@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileAt, type FoundFile } from "../workspace/walk.js";
 
 /** The entry found at the path of a file to restore. */
-export type Found =
+export type PathState =
   | { readonly is: "file"; readonly file: FoundFile }
   /** Includes entries that the undo itself removes. */
   | { readonly is: "nothing" }
@@ -13,7 +13,7 @@ export type Found =
   | { readonly is: "elsewhere" };
 
 /** The files and folders that the undo removes. */
-export interface Leaving {
+export interface RemovedPaths {
   readonly files: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
 }
@@ -22,17 +22,17 @@ export interface Leaving {
  * The current state of the folder in which a change is to be undone. It compares names with those in the directory
  * listing, because on a case-insensitive file system a lookup of `a` would find `A`.
  */
-export class Standing {
+export class FolderState {
   readonly #root: string;
-  readonly #leaving: Leaving;
+  readonly #leaving: RemovedPaths;
   readonly #listed = new Map<string, ReadonlyMap<string, Dirent>>();
 
-  constructor(root: string, leaving: Leaving) {
+  constructor(root: string, leaving: RemovedPaths) {
     this.#root = root;
     this.#leaving = leaving;
   }
 
-  at(path: string): Found {
+  at(path: string): PathState {
     if (!isInside(path)) return { is: "elsewhere" };
     for (const parent of parentsOf(path)) {
       const entry = this.#entry(parent);
@@ -48,7 +48,7 @@ export class Standing {
     return { is: this.goes(path) ? "nothing" : "other" };
   }
 
-  /** Whether the path is free, or will be once everything in `Leaving` is removed. */
+  /** Whether the path is free, or will be once everything in `RemovedPaths` is removed. */
   isFree(path: string): boolean {
     const found = this.at(path);
     return found.is === "nothing" || (found.is === "file" && this.#leaving.files.has(path));
@@ -74,7 +74,7 @@ export class Standing {
     if (lstatSync(join(this.#root, path), { throwIfNoEntry: false }) === undefined) return true;
     const folder = parentOf(path);
     const others = [...this.#entries(folder).keys()].map((name) => (folder === "" ? name : `${folder}/${name}`));
-    return others.filter((other) => folded(other) === folded(path)).every((other) => this.goes(other));
+    return others.filter((other) => foldCase(other) === foldCase(path)).every((other) => this.goes(other));
   }
 
   #entry(path: string): Dirent | undefined {
@@ -105,7 +105,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-function folded(name: string): string {
+function foldCase(name: string): string {
   return name.normalize().toLowerCase();
 }
 

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import type { ChangeRecord, OpenSnapshot } from "../../messages/tools/change-record.js";
 import { systemCode } from "../../base/system-error.js";
-import { ContentStore, hashOf, namesIn, replaceWhole } from "./content-store.js";
+import { ContentStore, hashOf, namesIn, writeAtomically } from "./content-store.js";
 
 const recordName = /^(\d{6})\.json$/;
 const openName = "open.json";
@@ -45,7 +45,7 @@ export class ChangeFolder {
 
   begin(snapshot: OpenSnapshot): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    replaceWhole(join(this.folder, openName), JSON.stringify(snapshot));
+    writeAtomically(join(this.folder, openName), JSON.stringify(snapshot));
   }
 
   end(): void {

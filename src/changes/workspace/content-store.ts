@@ -73,12 +73,12 @@ export class ContentStore {
     if (this.#waiting.size > 0) mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     if (this.#waiting.size < packedFrom && this.#waitingBytes < maxWaitingBytes) {
       for (const [name, bytes] of this.#waiting) {
-        replaceWhole(join(this.folder, name), bytes);
+        writeAtomically(join(this.folder, name), bytes);
         this.#loose.add(name);
       }
     } else {
       const pack = `${randomBytes(8).toString("hex")}.pack`;
-      replaceWhole(join(this.folder, pack), packed(this.#waiting));
+      writeAtomically(join(this.folder, pack), packed(this.#waiting));
       for (const [name, content] of packedIn(this.folder, pack)) this.#packed.set(name, content);
     }
     this.#waiting.clear();
@@ -113,7 +113,7 @@ export class ContentStore {
     for (const pack of packs) {
       const kept = packedIn(this.folder, pack).filter(([name]) => !names.has(name));
       const contents = kept.map(([name, place]) => [name, readPacked(this.folder, place)] as const);
-      replaceWhole(join(this.folder, pack), packed(new Map(contents)));
+      writeAtomically(join(this.folder, pack), packed(new Map(contents)));
       for (const [name, { pack: other }] of this.#packed) if (other === pack) this.#packed.delete(name);
       for (const [name, place] of packedIn(this.folder, pack)) this.#packed.set(name, place);
     }
@@ -148,7 +148,7 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-export function replaceWhole(path: string, bytes: Uint8Array | string): void {
+export function writeAtomically(path: string, bytes: Uint8Array | string): void {
   const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
   try {
     writeFileSync(temporary, bytes, { mode: 0o600, flag: "wx" });

@@ -18,8 +18,8 @@ import { compareFolders, compareTrees } from "./compare-trees.js";
 import { ContentStore, hashOf } from "./content-store.js";
 import { excludesFileIn } from "./git-config.js";
 import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
-import { sweepStray } from "./sweep-stray.js";
-import { takeAgain, takeTree, type TreeFile } from "./take-tree.js";
+import { removeLitter } from "./sweep-stray.js";
+import { refreshTree, storeTree, type TreeFile } from "./take-tree.js";
 import { folderAt, type FoundFolder, type Walk } from "./walk.js";
 
 /** The folders and limits used to track the changes of a conversation's turns. */
@@ -46,7 +46,7 @@ export interface SnapshotRequest extends SnapshotPlaces {
 }
 
 /** The changes made by a turn. */
-export interface KeptChanges {
+export interface StoredChanges {
   readonly turnId: string;
   readonly files: readonly KeptFile[];
   /** The folders that were created or removed. */
@@ -62,9 +62,9 @@ export interface KeptChanges {
 }
 
 export type SnapshotOutcome =
-  | { readonly status: "taken"; readonly settled?: KeptChanges }
+  | { readonly status: "taken"; readonly settled?: StoredChanges }
   /** The turn's changes cannot be determined. */
-  | { readonly status: "untracked"; readonly reason: string; readonly settled?: KeptChanges }
+  | { readonly status: "untracked"; readonly reason: string; readonly settled?: StoredChanges }
   /** The workspace is one of cody's own folders. */
   | { readonly status: "outside" };
 
@@ -80,19 +80,19 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
   const changes = new ChangeFolder(request.folder);
   const open = await changes.open();
   if (open?.turn_id === turnId) return { status: "taken" };
-  const settled = open === undefined ? undefined : orNothing(() => settledChanges(request, open));
+  const settled = open === undefined ? undefined : orNothing(() => finishSnapshot(request, open));
   const said = settled === undefined ? {} : { settled };
   try {
     const root = realpathSync(request.cwd);
     const where = walkOf(request, root);
     if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
-    forgetOld(request.workspaces, now);
+    removeOldSnapshots(request.workspaces, now);
     const store = storeOf(request.workspaces, root);
     const found: FoundFolder[] = [];
-    const onStray = (path: string): void => sweepStray(join(root, path), now);
+    const onStray = (path: string): void => removeLitter(join(root, path), now);
     const rules = readExcludes(root, request.gitUser);
     const onFolder = (folder: FoundFolder) => found.push(folder);
-    const files = takeTree(store, { ...where, excludes: rules, onStray, onFolder }, now);
+    const files = storeTree(store, { ...where, excludes: rules, onStray, onFolder }, now);
     const tree = store.put(Buffer.from(JSON.stringify(files)));
     const folders = store.put(Buffer.from(JSON.stringify(found)));
     const excludes = store.put(Buffer.from(JSON.stringify(rules)));
@@ -105,20 +105,20 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
 }
 
 /** Ends a turn's snapshot and returns what changed since it was taken; undefined when nothing did. */
-export async function endSnapshot(request: SnapshotRequest): Promise<KeptChanges | undefined> {
+export async function endSnapshot(request: SnapshotRequest): Promise<StoredChanges | undefined> {
   const open = await new ChangeFolder(request.folder).open();
-  return open?.turn_id === request.turnId ? settledChanges(request, open) : undefined;
+  return open?.turn_id === request.turnId ? finishSnapshot(request, open) : undefined;
 }
 
 /** Returns the changes of a turn that may still be running, without ending its snapshot. */
-export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: number): KeptChanges | undefined {
+export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: number): StoredChanges | undefined {
   const { turn_id: turnId, root } = open;
   const store = storeOf(places.workspaces, root);
   const written = store.get(open.tree);
   if (written === undefined) return undefined;
   const before = JSON.parse(written.toString()) as TreeFile[];
-  const old = keptJson(store, open.folders) as FoundFolder[] | undefined;
-  const excludes = (keptJson(store, open.excludes) as string[] | undefined) ?? readExcludes(root, places.gitUser);
+  const old = readStoredJson(store, open.folders) as FoundFolder[] | undefined;
+  const excludes = (readStoredJson(store, open.excludes) as string[] | undefined) ?? readExcludes(root, places.gitUser);
   const { tree, found, incomplete } = treeNow(store, { ...walkOf(places, root), excludes }, before, old, now);
   const { files, leftOut } = compareTrees(store, before, tree);
   if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
@@ -128,7 +128,7 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
 }
 
 /** Returns undefined when the content was not stored. */
-function keptJson(store: ContentStore, name: string | undefined): unknown {
+function readStoredJson(store: ContentStore, name: string | undefined): unknown {
   const written = name === undefined ? undefined : store.get(name);
   return written && JSON.parse(written.toString());
 }
@@ -147,12 +147,12 @@ function treeNow(
   const readRules = rulesBefore(store, where.root, before, folders);
   const found: FoundFolder[] = [];
   try {
-    const tree = takeTree(store, { ...where, readRules, onFolder: (folder) => found.push(folder) }, now);
+    const tree = storeTree(store, { ...where, readRules, onFolder: (folder) => found.push(folder) }, now);
     return { tree, found };
   } catch (error) {
     if (!(error instanceof UntrackedError)) throw error;
     const left = folders?.filter(({ path }) => folderAt(where.root, path) !== undefined) ?? [];
-    return { tree: takeAgain(store, where, before), found: left, incomplete: error.message };
+    return { tree: refreshTree(store, where, before), found: left, incomplete: error.message };
   }
 }
 
@@ -166,22 +166,22 @@ function orNothing<T>(work: () => T | undefined): T | undefined {
 }
 
 /** Ends a turn's snapshot and stores its changes. */
-function settledChanges(request: SnapshotRequest, open: OpenSnapshot): KeptChanges | undefined {
+function finishSnapshot(request: SnapshotRequest, open: OpenSnapshot): StoredChanges | undefined {
   const changes = new ChangeFolder(request.folder);
   try {
     const found = currentChanges(request, open, request.now);
-    return found && { ...found, ...kept(request, changes, open, found) };
+    return found && { ...found, ...storeChanges(request, changes, open, found) };
   } finally {
     changes.end();
   }
 }
 
-function kept(
+function storeChanges(
   { maxBytes, workspaces, now }: SnapshotRequest,
   changes: ChangeFolder,
   { root, turn_id }: OpenSnapshot,
-  { files, keptFolders, leftOut }: KeptChanges,
-): Pick<KeptChanges, "record" | "notKept"> {
+  { files, keptFolders, leftOut }: StoredChanges,
+): Pick<StoredChanges, "record" | "notKept"> {
   const source = storeOf(workspaces, root);
   const versions = files.flatMap(({ before, after }) => [before, after].filter((version) => version !== null));
   const bytes = versions.reduce((sum, version) => sum + version.bytes, 0);
@@ -221,7 +221,7 @@ function realOr(path: string): string {
   return orNothing(() => realpathSync(path)) ?? path;
 }
 
-function forgetOld(workspaces: string, now: number): void {
+function removeOldSnapshots(workspaces: string, now: number): void {
   try {
     for (const name of readdirSync(workspaces)) {
       const folder = join(workspaces, name);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { LeftOutFile } from "../../messages/tools/change-record.js";
 import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { FileMode } from "../changed-file.js";
-import { type ContentStore, replaceWhole } from "./content-store.js";
+import { type ContentStore, writeAtomically } from "./content-store.js";
 import { fileAt, type FoundFile, walk, type Walk } from "./walk.js";
 
 /** Retention of contents that no file has any more, because an earlier turn may still need them. */
@@ -32,7 +32,7 @@ export interface TreeFile {
 const settlesMs = 2_000;
 
 /** Lists all files of a workspace and stores their contents; only files whose stamp changed are read. */
-export function takeTree(store: ContentStore, where: Walk, now: number): TreeFile[] {
+export function storeTree(store: ContentStore, where: Walk, now: number): TreeFile[] {
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
   const files = walk(where).map((file): TreeFile => {
@@ -51,7 +51,7 @@ export function takeTree(store: ContentStore, where: Walk, now: number): TreeFil
 }
 
 /** Lists those files of a tree that still exist, in their current version. */
-export function takeAgain(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
+export function refreshTree(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
   const isOdd = ({ content }: TreeFile): boolean => "why" in content && content.why === "odd_name";
   const paths = tree.filter((file) => !isOdd(file)).map(({ path }) => path);
   const found = paths.map((path) => fileAt(where.root, path)).filter((file) => file !== undefined);
@@ -129,7 +129,7 @@ class WorkspaceIndex {
     store.remove(new Set([...unused].filter(([, since]) => now - since > keptMs).map(([name]) => name)));
     mkdirSync(store.folder, { recursive: true, mode: 0o700 });
     const written: WrittenIndex = { files: [...files], unused: [...unused].filter(([name]) => store.has(name)) };
-    replaceWhole(join(store.folder, indexName), JSON.stringify(written));
+    writeAtomically(join(store.folder, indexName), JSON.stringify(written));
   }
 }
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isUtf8 } from "node:buffer";
-import { strayKind } from "../../tools/files/stray-name.js";
+import { temporaryKind } from "../../tools/files/stray-name.js";
 import { IgnoreRules, type ReadRules } from "../../tools/search/ignore-rules.js";
 import type { FileMode } from "../changed-file.js";
 import { hashOf } from "./content-store.js";
@@ -66,7 +66,7 @@ export function walk({ root, outside, limits, readRules, excludes, onStray, onFo
     for (const entry of all) {
       count();
       const path = within + entry.name;
-      if (strayKind(entry.name) !== undefined && !entry.isDirectory()) {
+      if (temporaryKind(entry.name) !== undefined && !entry.isDirectory()) {
         onStray?.(path);
         continue;
       }

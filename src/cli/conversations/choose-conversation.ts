@@ -4,7 +4,7 @@ import { type ActiveConversation, readAllActive } from "../../config/project/act
 import { type ConversationPlaces, namedDirectories } from "../../config/places.js";
 import { ConversationNotFoundError } from "../../base/errors.js";
 import { findById } from "../../rollouts/list/find-conversation.js";
-import { findSaved } from "../../rollouts/list/find-saved.js";
+import { findByIdOrName } from "../../rollouts/list/find-saved.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import type { CommandContext, SharedContext } from "../context.js";
@@ -17,13 +17,13 @@ import type { Target } from "./target.js";
 export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
 
 /** The conversation selected by flags; undefined if no flag selects one. */
-export async function chosenByFlags(
+export async function chooseByFlags(
   context: SharedContext<"resume" | "continue">,
   workspace: Workspace,
 ): Promise<Choice | undefined> {
   const { flags } = context;
   if (typeof flags.resume === "string") {
-    return { type: "resume", ...(await targetOf(context, workspace.places, flags.resume)) };
+    return { type: "resume", ...(await findTarget(context, workspace.places, flags.resume)) };
   }
   if (flags.resume !== true && flags.continue !== true) return undefined;
   const id = await newestConversation(context, workspace.places, workspace.key.projectRoot);
@@ -31,14 +31,14 @@ export async function chosenByFlags(
 }
 
 /** The active conversation, if it still exists. */
-export async function chosenByPointer(context: CommandContext, workspace: Workspace): Promise<Choice> {
+export async function chooseActive(context: CommandContext, workspace: Workspace): Promise<Choice> {
   const active = (await workspace.active()) ?? (await activeBeforeMove(context, workspace));
   if (active === undefined) return { type: "new", why: "No active conversation" };
   const { id, path } = active;
   try {
-    return { type: "resume", id: await wholeId(workspace.places, id) };
+    return { type: "resume", id: await resolveId(workspace.places, id) };
   } catch (error) {
-    if (path !== undefined && (await isThere(path))) return { type: "resume", id, path };
+    if (path !== undefined && (await isExistingFile(path))) return { type: "resume", id, path };
     // An unreadable directory must not prevent a conversation: it continues unsaved.
     if (!(error instanceof ConversationNotFoundError))
       context.log("warn", `conversations unreadable: ${String(error)}`);
@@ -74,32 +74,32 @@ export async function existingTarget(
   workspace: Workspace,
   named?: string,
 ): Promise<Target> {
-  if (named !== undefined) return await targetOf(context, workspace.places, named);
-  const choice = (await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace));
+  if (named !== undefined) return await findTarget(context, workspace.places, named);
+  const choice = (await chooseByFlags(context, workspace)) ?? (await chooseActive(context, workspace));
   if (choice.type === "resume") return choice;
   throw new CommandError(choice.why ?? "No active conversation", exitCodes.failed, ["List available: cody list"]);
 }
 
 /** Finds a conversation by id, id prefix, name or file. A file is recognized by its suffix, which no id has. */
-export async function targetOf(
+export async function findTarget(
   { terminal }: Pick<CommandContext, "terminal">,
   places: ConversationPlaces,
   text: string,
 ): Promise<Target> {
-  if (!text.endsWith(".jsonl")) return { id: await wholeId(places, text) };
+  if (!text.endsWith(".jsonl")) return { id: await resolveId(places, text) };
   const path = resolve(terminal.cwd, text);
-  if (!(await isThere(path))) throw new ConversationNotFoundError(text);
+  if (!(await isExistingFile(path))) throw new ConversationNotFoundError(text);
   const id = await rolloutId(await realpath(path));
   if (id === undefined)
     throw new CommandError(`${text} is not a conversation: its first line has no id`, exitCodes.failed);
   return { id, path };
 }
 
-async function wholeId(places: ConversationPlaces, text: string): Promise<string> {
-  return (await findSaved(namedDirectories(places), text)).id;
+async function resolveId(places: ConversationPlaces, text: string): Promise<string> {
+  return (await findByIdOrName(namedDirectories(places), text)).id;
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function isExistingFile(path: string): Promise<boolean> {
   return stat(path).then(
     (stats) => stats.isFile(),
     () => false,

@@ -8,7 +8,7 @@ import type { SettingFlag } from "../arguments/flag-table.js";
 import type { CommandContext, SharedContext } from "../context.js";
 
 /** The places conversations are stored in. Loads the configuration and the schemas only if it may set them. */
-export async function placesOf(context: SharedContext<SettingFlag | "codex">): Promise<ConversationPlaces> {
+export async function loadPlaces(context: SharedContext<SettingFlag | "codex">): Promise<ConversationPlaces> {
   const { home, codexHome } = context;
   const { codex = false } = context.flags;
   const persistence = codex ? codexPersistence(context) : await persistenceOf(context);

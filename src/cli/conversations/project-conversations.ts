@@ -3,7 +3,7 @@ import { codexSessions, type ConversationPlaces, everyDirectory } from "../../co
 import { registeredInSync } from "../../rollouts/codex-register.js";
 import { listPageSync, type SyncListOptions } from "../../rollouts/list/list-sync.js";
 import type { CommandContext } from "../context.js";
-import { type ListOrder, ordered } from "../commands/conversations/list-order.js";
+import { type ListOrder, sortConversations } from "../commands/conversations/list-order.js";
 import { namedConversations, type SavedConversation } from "./named-conversations.js";
 import { ProjectMembers } from "./project-members.js";
 
@@ -37,7 +37,10 @@ export function savedPage(
   const added = elsewhere.filter(({ id }) => !ids.has(id));
   const total = others.reduce((sum, other) => sum + other.total, own.total) - (elsewhere.length - added.length);
   if (added.length === 0) return { conversations: own.conversations, total };
-  return { conversations: ordered([...own.conversations, ...added], newestFirst).slice(0, page.limit), total };
+  return {
+    conversations: sortConversations([...own.conversations, ...added], newestFirst).slice(0, page.limit),
+    total,
+  };
 }
 
 const newestFirst: ListOrder = { name: "updated", after: undefined };
@@ -101,10 +104,10 @@ export async function projectConversations(
   places: ConversationPlaces,
   projectRoot: string,
 ): Promise<SavedConversation[]> {
-  return await ofProject(context, savedConversations(context, places), projectRoot);
+  return await filterByProject(context, savedConversations(context, places), projectRoot);
 }
 
-export async function ofProject(
+export async function filterByProject(
   { home }: Pick<CommandContext, "home">,
   all: readonly SavedConversation[],
   projectRoot: string,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../../config/settings/config-names.js";
 import { codyHome, homePaths } from "../../config/paths.js";
 import { harmless } from "../../base/text/harmless.js";
-import { knownPage } from "../../rollouts/list/known-list.js";
+import { cachedPage } from "../../rollouts/list/known-list.js";
 import { exitCodes } from "../command-error.js";
 import { pageText } from "../commands/conversations/list-text.js";
 import { namedConversations } from "./named-conversations.js";
@@ -62,7 +62,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   // Conversations in Codex's directory need the full list command.
   if (existsSync(codexRegister)) return undefined;
   const { limit } = flags;
-  const found = knownPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
+  const found = cachedPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
   if (found === undefined) return undefined;
   return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
     total: found.total,

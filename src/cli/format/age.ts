@@ -5,7 +5,7 @@ const hourMs = 60 * 60 * 1000;
 const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs };
 
 /** Parses an age such as 12h, 7d or 2w. Zero is rejected, because it would match everything. */
-export function ageOf(flag: string, text: string): number {
+export function parseAge(flag: string, text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   const age = Number(number) * (unitMs[unit] ?? 0);
   if (age > 0) return age;

@@ -1,14 +1,14 @@
 import type { CompactionOutcome } from "../../messages/compaction.js";
 import type { CommandContext } from "../context.js";
-import type { Watched } from "./turn-player.js";
+import type { WithEvents } from "./turn-player.js";
 
 /**
  * Reports why nothing was compacted, unless a warning did. Returns true if the compaction failed; having nothing to do
  * is not a failure.
  */
-export async function tellNotCompacted(
+export async function reportNotCompacted(
   context: CommandContext,
-  { result, msgs }: Watched<CompactionOutcome>,
+  { result, msgs }: WithEvents<CompactionOutcome>,
 ): Promise<boolean> {
   if (result.status === "aborted") await context.tell("Interrupted.");
   if (result.status !== "kept") return false;

@@ -40,7 +40,7 @@ const bold = "\u001b[1m";
 const notBold = "\u001b[22m";
 const toFirstColumn = "\r";
 const eraseToEnd = "\u001b[K";
-const readerLeft = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
+const closedPipeCodes = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
 
 /** The usual width, for terminals that do not report one. */
 const usualColumns = 80;
@@ -63,7 +63,7 @@ export function outputTo(stream: OutputStream, env: Readonly<NodeJS.ProcessEnv> 
   stream.on("drain", goOn);
   stream.on("error", (error: NodeJS.ErrnoException) => {
     closed = true;
-    if (!readerLeft.has(error.code ?? "")) failure ??= error;
+    if (!closedPipeCodes.has(error.code ?? "")) failure ??= error;
     goOn();
   });
 

@@ -2,9 +2,9 @@ import type { CompactionPreview, ItemSize } from "../../messages/compaction.js";
 import { tokenText } from "../format/token-text.js";
 import { groupsOf, type ItemGroup } from "./item-kinds.js";
 
-const nameCells = 14;
-const countCells = 6;
-const tokenCells = 8;
+const previewNameCells = 14;
+const previewCountCells = 6;
+const previewTokenCells = 8;
 
 /** The effect of a compaction. The summary does not exist yet, so its length is unknown. */
 export function previewText(preview: CompactionPreview): string[] {
@@ -20,10 +20,14 @@ export function previewText(preview: CompactionPreview): string[] {
 }
 
 function listed(title: string, items: readonly ItemSize[]): string[] {
-  return items.length === 0 ? [`${title}: nothing`] : [`${title}:`, ...groupsOf(items).map(groupRow)];
+  return items.length === 0 ? [`${title}: nothing`] : [`${title}:`, ...groupsOf(items).map(previewRow)];
 }
 
-function groupRow({ name, count, tokens }: ItemGroup): string {
-  const columns = [name.padEnd(nameCells), `${count}`.padStart(countCells), tokenText(tokens).padStart(tokenCells)];
+function previewRow({ name, count, tokens }: ItemGroup): string {
+  const columns = [
+    name.padEnd(previewNameCells),
+    `${count}`.padStart(previewCountCells),
+    tokenText(tokens).padStart(previewTokenCells),
+  ];
   return `  ${columns.join("")} tokens`;
 }

@@ -54,8 +54,8 @@ function liveRenderer(context: CommandContext, activity: ActivityOutput): Render
 }
 
 /** For commands that play no turn: shows only problems, because stdout is for the result. */
-export function troubleRenderer(context: CommandContext): Renderer {
-  return (event) => tellTrouble(context, event);
+export function problemRenderer(context: CommandContext): Renderer {
+  return (event) => reportProblem(context, event);
 }
 
 /** For the compact command: shows progress and problems. The command prints the outcome itself. */
@@ -64,15 +64,15 @@ export function compactionRenderer(context: CommandContext): Renderer {
   return async (event) => {
     const { msg } = event;
     if (msg.type === "compaction_start" && !context.flags.json) await progress.begin(msg);
-    if (msg.type === "compaction_end" || troubleOf(event) !== undefined) await progress.clear();
-    await tellTrouble(context, event);
+    if (msg.type === "compaction_end" || problemOf(event) !== undefined) await progress.clear();
+    await reportProblem(context, event);
   };
 }
 
 function jsonRenderer(context: CommandContext): Renderer {
   return async (event) => {
     await context.terminal.stdout.writeExact(`${JSON.stringify(event)}\n`);
-    await tellTrouble(context, event);
+    await reportProblem(context, event);
   };
 }
 
@@ -137,7 +137,7 @@ function textRenderer(context: CommandContext, activity: ActivityOutput, status:
     if (msg.type === "compaction_end") {
       await (msg.outcome === "compacted" ? showProgress(() => compaction.end(msg)) : compaction.end(msg));
     }
-    if (troubleOf(event) !== undefined) await afterLine(() => tellTrouble(context, event));
+    if (problemOf(event) !== undefined) await afterLine(() => reportProblem(context, event));
   };
 }
 
@@ -199,13 +199,13 @@ class AnswerLine {
 }
 
 /** The debug log's message for a failed save. People search for this text. */
-export function persistenceFailed(reason: string): string {
+export function persistenceFailureText(reason: string): string {
   return `Conversation persistence failed: ${reason}`;
 }
 
 /** Reports problems on stderr in every mode, and in the debug log. */
-async function tellTrouble(context: CommandContext, event: Event): Promise<void> {
-  const trouble = troubleOf(event);
+async function reportProblem(context: CommandContext, event: Event): Promise<void> {
+  const trouble = problemOf(event);
   if (trouble === undefined) return;
   context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
   await context.tell(trouble.text);
@@ -213,7 +213,7 @@ async function tellTrouble(context: CommandContext, event: Event): Promise<void>
     event.msg.type === "error"
       ? /^(\S+) rejected the API key or login \(401\)/.exec(event.msg.message)?.[1]
       : undefined;
-  if (provider !== undefined && context.terminal.stderr.isTTY) await tellKeyEnd(context, provider);
+  if (provider !== undefined && context.terminal.stderr.isTTY) await showRejectedKey(context, provider);
 }
 
 const minKeyChars = 20;
@@ -223,7 +223,7 @@ const shownKeyChars = 4;
  * Identifies the rejected key by its last characters. For terminals only: logs and events must not contain any part of
  * it.
  */
-async function tellKeyEnd(context: CommandContext, provider: string): Promise<void> {
+async function showRejectedKey(context: CommandContext, provider: string): Promise<void> {
   const { env } = context.terminal;
   const { auth, providers } = (await loadSettings(context)).values;
   if (chosenLogin(auth, provider) !== undefined) return;
@@ -233,7 +233,7 @@ async function tellKeyEnd(context: CommandContext, provider: string): Promise<vo
   await context.tell(`  The rejected API key ends in …${key.slice(-shownKeyChars)}`);
 }
 
-interface Trouble {
+interface Problem {
   readonly level: LogLevel;
   readonly text: string;
   /** The text for the debug log, if it differs. */
@@ -246,10 +246,10 @@ function redactedText(count: number): string {
   return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;
 }
 
-function troubleOf({ id, msg }: Event): Trouble | undefined {
+function problemOf({ id, msg }: Event): Problem | undefined {
   if (msg.type === "error") return { level: "error", text: `✗ ${msg.message.replaceAll("\n", "\n  ")}` };
   const unsaved = msg.type === "warning" ? /^Failed to save turn: ([^]*)$/.exec(msg.message) : null;
-  if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailed(unsaved[1] ?? "") };
+  if (unsaved !== null) return { level: "warn", text: unsaved[0], logged: persistenceFailureText(unsaved[1] ?? "") };
   if (msg.type === "warning" || msg.type === "stream_error") return { level: "warn", text: msg.message };
   if (msg.type === "mcp_startup_update" && msg.status.state === "failed") {
     return { level: "warn", text: `MCP server ${msg.server} is not available: ${visible(msg.status.error)}` };

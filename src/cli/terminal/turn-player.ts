@@ -4,7 +4,7 @@ import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.j
 import type { Op } from "../../messages/submission.js";
 import type { Approver } from "./approval/approver.js";
 import { isKnowledgeRequest } from "./approval/refuse-approval.js";
-import { whenRequestIsOver } from "./approval/request-over.js";
+import { watchRequestEnd } from "./approval/request-over.js";
 import type { Renderer } from "./render.js";
 import { FailureError } from "../../messages/failure-error.js";
 
@@ -21,7 +21,7 @@ export interface PlayOptions {
 }
 
 /** The result of some work, and the events shown meanwhile. */
-export interface Watched<T> {
+export interface WithEvents<T> {
   readonly result: T;
   readonly msgs: readonly EventMsg[];
 }
@@ -60,7 +60,7 @@ export class TurnPlayer {
   }
 
   /** Shows events while work other than a turn runs; aborting the signal interrupts it. */
-  async watch<T>(work: Promise<T>, signal: AbortSignal): Promise<Watched<T>> {
+  async watch<T>(work: Promise<T>, signal: AbortSignal): Promise<WithEvents<T>> {
     using _ = this.#interruptedBy(signal);
     const msgs: EventMsg[] = [];
     const over = work.then(
@@ -108,13 +108,13 @@ export class TurnPlayer {
       if (!isOfTurn(event)) continue;
       if (msg.type === "task_started") started = true;
       const outcome = outcomeOf(msg, started);
-      if (outcome !== undefined) return refused && isAnswer(outcome) ? "refused" : outcome;
+      if (outcome !== undefined) return refused && hasAnswer(outcome) ? "refused" : outcome;
     }
   }
 
   /** Returns true if the request was refused because nobody could be asked. */
   async #decide(request: ApprovalRequest, seq: number, { approve, signal }: PlayOptions): Promise<boolean> {
-    using over = whenRequestIsOver(this.conversation, request, seq);
+    using over = watchRequestEnd(this.conversation, request, seq);
     const decision = await approve(request, AbortSignal.any([signal, over.signal]));
     // The decision is no longer needed: the turn was interrupted, or the request is closed.
     if (signal.aborted || over.signal.aborted) return false;
@@ -125,7 +125,7 @@ export class TurnPlayer {
       if (error instanceof FailureError && error.code === "invalid_request") return false;
       throw error;
     }
-    // Only `refuseApproval` gives a reason; a person's decision is a plain word.
+    // Only `refusingApprover` gives a reason; a person's decision is a plain word.
     return typeof decision === "object";
   }
 
@@ -155,7 +155,7 @@ export class TurnPlayer {
   }
 }
 
-function isAnswer(outcome: TurnOutcome): boolean {
+function hasAnswer(outcome: TurnOutcome): boolean {
   return outcome === "answered" || outcome === "truncated";
 }
 

@@ -1,6 +1,6 @@
 import { MAX_SUMMARY_TOKENS } from "../constants.js";
 import { type HistoryMap } from "../history-map.js";
-import { isOfModel, isRequest } from "../item-kinds.js";
+import { isFromModel, isRequest } from "../item-kinds.js";
 import { isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 
 /** Returns the token budget of the tail, so that it fits after context, pins and a summary. */
@@ -38,7 +38,7 @@ export function cutInsideTurn(map: HistoryMap, room: number): number {
 
 /** Returns the place of the first request that the model has not started to answer. */
 export function unansweredFrom({ items }: HistoryMap): number | undefined {
-  const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
+  const done = items.findLastIndex((item) => isFromModel(item) || isOutput(item) || isSummary(item));
   const first = items.findIndex((item, place) => place > done && isRequest(item));
   return first < 0 ? undefined : first;
 }

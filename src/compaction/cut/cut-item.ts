@@ -1,5 +1,5 @@
 import type { ContentPart, ResponseItem } from "../../messages/response-item.js";
-import { levelOf } from "./level-of.js";
+import { capFor } from "./level-of.js";
 import type { CountItem } from "../strategy.js";
 import { truncateMiddle } from "./truncate-middle.js";
 
@@ -27,7 +27,7 @@ export function cutItem(item: CuttableItem, maxTokens: number, count: CountItem)
   const sizes = texts.map((text) => countText(text, count));
   // The exact count of an item may exceed the estimates for its texts.
   const factor = Math.max(1, tokens / Math.max(1, sum(sizes)));
-  const level = Math.floor(levelOf(sizes, maxTokens / factor));
+  const level = Math.floor(capFor(sizes, maxTokens / factor));
   const cut = texts.map((text) => truncateMiddle(text, level, (part) => countText(part, count)));
   if (typeof content === "string") return withContent(plain, cut.join(""));
   return withContent(

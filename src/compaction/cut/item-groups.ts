@@ -6,7 +6,7 @@ import {
   isPinned,
   type OutputItem,
 } from "../../messages/response-item.js";
-import { isOfModel } from "../item-kinds.js";
+import { isFromModel } from "../item-kinds.js";
 
 /** Items that must be kept or dropped together, as ascending places in the history. */
 export interface ItemGroup {
@@ -32,7 +32,7 @@ export function groupsOf(items: readonly ResponseItem[]): ItemGroup[] {
     return group;
   };
   for (const [place, item] of items.entries()) {
-    if (isOfModel(item)) {
+    if (isFromModel(item)) {
       step ??= begin(true);
       step.places.push(place);
       if (!isCall(item) || typeof item.call_id !== "string") continue;

@@ -8,7 +8,7 @@ export function isSafeCut(history: readonly ResponseItem[], cut: number): boolea
 
 /** Computes for every place of a history, including its end, whether a cut there is safe. */
 export function safeCuts(history: readonly ResponseItem[], groups: readonly ItemGroup[]): boolean[] {
-  const underWay = new Set(groupsUnderWay(history, groups));
+  const underWay = new Set(unfinishedGroups(history, groups));
   const change = Array.from({ length: history.length + 2 }, () => 0);
   for (const group of groups) {
     const first = group.places[0] ?? 0;
@@ -24,7 +24,7 @@ export function safeCuts(history: readonly ResponseItem[], groups: readonly Item
 }
 
 /** Returns the groups whose calls may still receive outputs: no message, call or output follows them. */
-export function groupsUnderWay(history: readonly ResponseItem[], groups: readonly ItemGroup[]): ItemGroup[] {
+export function unfinishedGroups(history: readonly ResponseItem[], groups: readonly ItemGroup[]): ItemGroup[] {
   const lastEvent = history.findLastIndex((item) => item.type !== "ghost_snapshot" && !isFlagged(item));
   return groups.filter(({ places, openCalls }) => openCalls > 0 && (places.at(-1) ?? 0) >= lastEvent);
 }

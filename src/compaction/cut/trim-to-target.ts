@@ -1,11 +1,11 @@
 import { type ResponseItem, isFlagged, isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 import { MIN_CUT_TOKENS } from "../constants.js";
 import { cutItem, isCuttable } from "./cut-item.js";
-import { contextPlaces } from "../initial-context.js";
+import { contextIndexes } from "../initial-context.js";
 import { groupsOf, type ItemGroup } from "./item-groups.js";
-import { isOfModel, isRequest } from "../item-kinds.js";
-import { levelOf } from "./level-of.js";
-import { groupsUnderWay } from "./safe-cut.js";
+import { isFromModel, isRequest } from "../item-kinds.js";
+import { capFor } from "./level-of.js";
+import { unfinishedGroups } from "./safe-cut.js";
 import type { CountItem } from "../strategy.js";
 
 /**
@@ -18,7 +18,7 @@ export function trimToTarget(items: readonly ResponseItem[], targetTokens: numbe
   let total = tokens.reduce((sum, number) => sum + number, 0);
   if (total <= targetTokens) return [...items];
   const groups = groupsOf(items);
-  const staying = stayingPlaces(items, tokens, groups, targetTokens);
+  const staying = keptIndexes(items, tokens, groups, targetTokens);
   const dropped = new Set<number>();
   for (const { places } of groups) {
     if (total <= targetTokens) break;
@@ -32,19 +32,19 @@ export function trimToTarget(items: readonly ResponseItem[], targetTokens: numbe
   return total <= targetTokens ? kept : withShorterTexts(kept, targetTokens, count);
 }
 
-function stayingPlaces(
+function keptIndexes(
   items: readonly ResponseItem[],
   tokens: readonly number[],
   groups: readonly ItemGroup[],
   targetTokens: number,
 ): Set<number> {
-  const staying = contextPlaces(items);
+  const staying = contextIndexes(items);
   for (const [place, item] of items.entries()) {
     if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
   }
   for (const place of openRequests(items)) staying.add(place);
   // An output that arrives later must still find its call.
-  for (const place of groupsUnderWay(items, groups).flatMap(({ places }) => places)) staying.add(place);
+  for (const place of unfinishedGroups(items, groups).flatMap(({ places }) => places)) staying.add(place);
   const lastRequest = items.findLastIndex(isRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
@@ -60,7 +60,7 @@ function stayingPlaces(
 /** Returns the last request and all requests before it that the model has not started to answer. */
 function openRequests(items: readonly ResponseItem[]): Set<number> {
   const last = items.findLastIndex(isRequest);
-  const done = items.findLastIndex((item) => isOfModel(item) || isOutput(item) || isSummary(item));
+  const done = items.findLastIndex((item) => isFromModel(item) || isOutput(item) || isSummary(item));
   return new Set(items.flatMap((item, place) => (place === last || (place > done && isRequest(item)) ? [place] : [])));
 }
 
@@ -86,7 +86,7 @@ function lowered(
   );
   const fixed = tokens.reduce((sum, number, place) => (meant.has(place) ? sum : sum + number), 0);
   const sizes = [...meant].map((place) => tokens[place] ?? 0);
-  const level = Math.max(MIN_CUT_TOKENS, Math.floor(levelOf(sizes, targetTokens - fixed)));
+  const level = Math.max(MIN_CUT_TOKENS, Math.floor(capFor(sizes, targetTokens - fixed)));
   return items.map((item, place) =>
     meant.has(place) && (tokens[place] ?? 0) > level && isCuttable(item) ? cutItem(item, level, count) : item,
   );

@@ -1,7 +1,7 @@
 import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { cutInsideTurn, fittingCut, roomForTail } from "../cut/choose-cut.js";
 import { cutPoint } from "../cut/find-cut-point.js";
-import { type HistoryMap, mapHistory, uncovered } from "../history-map.js";
+import { type HistoryMap, mapHistory, unsummarizedItems } from "../history-map.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { planRecent } from "./plan-recent.js";
 
@@ -21,6 +21,6 @@ function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): 
   const keep = Math.min(room, settings.keepRecentTokens);
   const first = cutPoint(map.tokens, map.requests, map.covered, keep);
   const cut = fittingCut(map, [first, ...map.requests.filter((place) => place > first)], room, keep);
-  const isSingleTurn = map.covered === 0 && uncovered(map, cut).length === 0;
+  const isSingleTurn = map.covered === 0 && unsummarizedItems(map, cut).length === 0;
   return isSingleTurn && (map.tailTokens[cut] ?? 0) > keep ? cutInsideTurn(map, keep) : cut;
 }

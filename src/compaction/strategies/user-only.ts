@@ -2,7 +2,7 @@ import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { type MessageItem, messageText, type ResponseItem, isOutput } from "../../messages/response-item.js";
 import { fittingCut, roomForTail, unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
-import { isOfModel, isRequest } from "../item-kinds.js";
+import { isFromModel, isRequest } from "../item-kinds.js";
 import { keepNewest } from "../cut/keep-newest.js";
 import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan-history.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
@@ -54,7 +54,7 @@ function isUnderWay({ items, groups, requests, covered }: HistoryMap): boolean {
 }
 
 function isInsideTurn({ items }: HistoryMap, cut: number): boolean {
-  return items.some((item, place) => place >= cut && (isOfModel(item) || isOutput(item)));
+  return items.some((item, place) => place >= cut && (isFromModel(item) || isOutput(item)));
 }
 
 function requestsText(

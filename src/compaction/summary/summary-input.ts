@@ -22,10 +22,16 @@ const usual: SummaryInputBounds = { maxToolChars: 8_000 };
  */
 export function summaryInput(items: readonly ResponseItem[], bounds: SummaryInputBounds = usual): MessageItem[] {
   const names = new Map<string, string>();
-  return items.flatMap((item) => told(item, names, (text) => truncateMiddle(text, bounds.maxToolChars, charsOf)));
+  return items.flatMap((item) =>
+    describeItem(item, names, (text) => truncateMiddle(text, bounds.maxToolChars, charsOf)),
+  );
 }
 
-function told(item: ResponseItem, names: Map<string, string>, bounded: (text: string) => string): MessageItem[] {
+function describeItem(
+  item: ResponseItem,
+  names: Map<string, string>,
+  bounded: (text: string) => string,
+): MessageItem[] {
   const called = (name: string, input: string, callId?: string | null): MessageItem[] => {
     if (typeof callId === "string") names.set(callId, name);
     return [message("assistant", `[called ${name}] ${bounded(input)}`)];

@@ -57,14 +57,15 @@ function marksOf({ visit }: typeof JsoncParser, text: string): Marks {
 
 function without(text: string, { from, to }: TextRange, marks: Marks): string {
   const { comments, commas } = marks;
-  const behind = commas.find((comma) => comma >= to && saysNothing(text, { from: to, to: comma }, marks));
+  const behind = commas.find((comma) => comma >= to && isOnlyComments(text, { from: to, to: comma }, marks));
   const end = behind === undefined ? to : behind + 1;
   const first = lineStart(text, from);
   // A comment after the setting on the same line is removed with it.
-  const isWhole = isBlank(text.slice(first, from)) && saysNothing(text, { from: end, to: lineEnd(text, end) }, marks);
+  const isWhole =
+    isBlank(text.slice(first, from)) && isOnlyComments(text, { from: end, to: lineEnd(text, end) }, marks);
   const range = isWhole ? { from: first, to: nextLine(text, end) } : { from, to: end };
   const left = replaced(text, range, commentLines(text, range, comments));
-  const before = commas.findLast((comma) => comma < from && saysNothing(text, { from: comma + 1, to: from }, marks));
+  const before = commas.findLast((comma) => comma < from && isOnlyComments(text, { from: comma + 1, to: from }, marks));
   return behind !== undefined || before === undefined ? left : replaced(left, { from: before, to: before + 1 }, "");
 }
 
@@ -79,13 +80,13 @@ function withProperty(text: string, table: JsoncParser.Node, entry: string, mark
   const last = table.children?.at(-1);
   if (last === undefined) return withFirst(text, table, entry);
   const { to } = rangeOf(last);
-  const comma = marks.commas.find((offset) => offset >= to && saysNothing(text, { from: to, to: offset }, marks));
+  const comma = marks.commas.find((offset) => offset >= to && isOnlyComments(text, { from: to, to: offset }, marks));
   const behind = comma === undefined ? to : comma + 1;
   const end = lineEnd(text, behind);
   const indentation = indentationAt(text, last.offset);
   const added = indented(entry, indentation) + (comma === undefined ? "" : ",");
   // Goes below a comment that follows the last setting on its line, since that comment is not about the new setting.
-  const withEntry = saysNothing(text, { from: behind, to: end }, marks)
+  const withEntry = isOnlyComments(text, { from: behind, to: end }, marks)
     ? replaced(text, { from: end, to: end }, `\n${indentation}${added}`)
     : replaced(text, { from: behind, to: behind }, ` ${added}`);
   return comma === undefined ? replaced(withEntry, { from: to, to }, ",") : withEntry;
@@ -102,7 +103,7 @@ function withFirst(text: string, table: JsoncParser.Node, entry: string): string
 }
 
 /** Whether a range contains only whitespace and complete comments. */
-function saysNothing(text: string, { from, to }: TextRange, { comments }: Marks): boolean {
+function isOnlyComments(text: string, { from, to }: TextRange, { comments }: Marks): boolean {
   const within = comments.filter((comment) => comment.from >= from && comment.to <= to);
   const rest = within.reduceRight((left, comment) => replaced(left, comment, ""), text.slice(0, to));
   return isBlank(rest.slice(from));

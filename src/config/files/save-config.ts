@@ -60,14 +60,14 @@ async function textOf(file: ConfigFile | undefined, wanted: unknown): Promise<st
   for (const edits of [configEdits(ownShape(before), wanted), configEdits(before, wanted)]) {
     for (const way of format.ways) {
       const text = await way(file.text, edits, wanted).catch(() => undefined);
-      if (text !== undefined && (await says({ ...file, text }, wanted))) return text;
+      if (text !== undefined && (await hasValue({ ...file, text }, wanted))) return text;
     }
   }
   // For example, a setting that a YAML alias shares with another place.
   throw new InvalidInputError(`cody cannot edit ${file.name} without losing its formatting. Edit it by hand`);
 }
 
-async function says(file: ConfigFile, wanted: unknown): Promise<boolean> {
+async function hasValue(file: ConfigFile, wanted: unknown): Promise<boolean> {
   return isDeepStrictEqual(ownShape(await configValue(file).catch(() => undefined)), wanted);
 }
 

@@ -27,7 +27,7 @@ const guesses: readonly (readonly [RegExp, Guess])[] = [
   [/^claude-/, { provider: "anthropic", contextWindow: anthropic, maxOutput: assumedMaxOutput, abilities: ["images"] }],
   [/^(?:gpt-|o\d)/, { provider: "openai", contextWindow: openai, maxOutput: assumedMaxOutput, abilities: ["images"] }],
 ];
-const nothingKnown: Guess = {
+const unknownModel: Guess = {
   provider: "anthropic",
   contextWindow: anthropic,
   maxOutput: assumedMaxOutput,
@@ -38,22 +38,22 @@ const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model
 
 /** Resolves any model name; an unknown one gets assumed facts. */
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
-  const exact = named(name, entries);
+  const exact = findNamedModel(name, entries);
   if (exact !== undefined) return { ...resolvedFacts(exact), id: name, foundBy: "name" };
-  const called = calledSo(name, entries);
+  const called = findByAlias(name, entries);
   if (called !== undefined) return { ...resolvedFacts(called), id: called.id, foundBy: "alias" };
   const guess = guesses.find(([beginning]) => beginning.test(name))?.[1];
-  if (guess === undefined) return { ...nothingKnown, id: name, foundBy: "default" };
+  if (guess === undefined) return { ...unknownModel, id: name, foundBy: "default" };
   return { ...guess, contextWindow: familyWindow(name) ?? guess.contextWindow, id: name, foundBy: "prefix" };
 }
 
 /** Every model known by name; configured facts win over the table. */
 export function knownModels(entries: ModelEntries = {}): NamedModel[] {
   const added = Object.keys(entries).filter((id) => !tableById.has(id));
-  return [...added, ...tableById.keys()].flatMap((id) => named(id, entries) ?? []);
+  return [...added, ...tableById.keys()].flatMap((id) => findNamedModel(id, entries) ?? []);
 }
 
-function named(id: string, entries: ModelEntries): NamedModel | undefined {
+function findNamedModel(id: string, entries: ModelEntries): NamedModel | undefined {
   const entry = Object.hasOwn(entries, id) ? entries[id] : undefined;
   const model = tableById.get(id);
   if (model !== undefined) return withEntry(model, entry);
@@ -61,12 +61,12 @@ function named(id: string, entries: ModelEntries): NamedModel | undefined {
 }
 
 /** Does not use `knownModels`, because every turn would build that list several times. */
-function calledSo(alias: string, entries: ModelEntries): NamedModel | undefined {
+function findByAlias(alias: string, entries: ModelEntries): NamedModel | undefined {
   const isCalledSo = (id: string): boolean =>
     tableById.get(id)?.aliases.includes(alias) === true || entries[id]?.aliases?.includes(alias) === true;
   const id = Object.keys(entries).find((added) => !tableById.has(added) && isCalledSo(added));
   const found = id ?? modelTable.find((model) => isCalledSo(model.id))?.id;
-  return found === undefined ? undefined : named(found, entries);
+  return found === undefined ? undefined : findNamedModel(found, entries);
 }
 
 /** The price of a model at its own provider, with or without a vendor prefix; undefined if unknown. */
@@ -77,7 +77,7 @@ export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | 
 /** The facts of a model known by name, with or without a vendor prefix; undefined where they would be a guess. */
 export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | undefined {
   const known = [name, plainName(name)]
-    .map((candidate) => named(candidate, entries) ?? calledSo(candidate, entries))
+    .map((candidate) => findNamedModel(candidate, entries) ?? findByAlias(candidate, entries))
     .find((model) => model !== undefined);
   if (known === undefined) return undefined;
   const { abilities, maxOutput } = known;

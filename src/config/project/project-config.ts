@@ -37,13 +37,13 @@ export async function readProjectConfig(home: string, root: string): Promise<Pro
   const found = await readProjectConfigFile(home, root);
   if (found.trust === "trusted") return await trustedConfig(found);
   const { trust, file } = found;
-  return trust === undefined && file !== undefined && (await saysSettings(file))
+  return trust === undefined && file !== undefined && (await hasSettings(file))
     ? { config: {}, unasked: file.path }
     : { config: {} };
 }
 
 /** Whether the file contains more than MCP servers. Untrusted servers are reported where they would be started. */
-async function saysSettings(file: ConfigFile): Promise<boolean> {
+async function hasSettings(file: ConfigFile): Promise<boolean> {
   const value = await configValue(file).catch(() => ({ damaged: true }));
   return Object.keys(Object(value) as object).some((key) => key !== "mcp_servers");
 }

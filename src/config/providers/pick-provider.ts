@@ -19,11 +19,11 @@ export const providerOfAuth: Readonly<Record<AuthMethod, string>> = {
  */
 export function providerOfModel(model: string, models: ModelEntries, keys: KeySources): string {
   if (model === "offline") return "offline";
-  return ownerOf(model, models) ?? onlyHolder(keys) ?? resolveModel(model, models).provider;
+  return providerServing(model, models) ?? onlyHolder(keys) ?? resolveModel(model, models).provider;
 }
 
 /** The provider that is known to serve a model; undefined if neither the name nor the configuration tells. */
-export function ownerOf(model: string, models: ModelEntries): string | undefined {
+export function providerServing(model: string, models: ModelEntries): string | undefined {
   const { id, provider } = resolveModel(model, models);
   const isGuess = models[id]?.provider === undefined && resolveModel(id).foundBy === "default";
   return isGuess ? undefined : provider;
@@ -34,17 +34,17 @@ export function ownerOf(model: string, models: ModelEntries): string | undefined
  * environment.
  */
 export function providerOfKey(keys: KeySources): string | undefined {
-  return keys.auth === undefined ? holdersOf(keys)[0] : providerOfAuth[keys.auth];
+  return keys.auth === undefined ? providersWithKey(keys)[0] : providerOfAuth[keys.auth];
 }
 
 function onlyHolder(keys: KeySources): string | undefined {
   if (keys.auth !== undefined) return providerOfAuth[keys.auth];
-  const [holder, another] = holdersOf(keys);
+  const [holder, another] = providersWithKey(keys);
   return another === undefined ? holder : undefined;
 }
 
 /** The providers that have a key: those configured for cody if there are any, otherwise those in the environment. */
-export function holdersOf({ env, providers }: KeySources): string[] {
+export function providersWithKey({ env, providers }: KeySources): string[] {
   const configured =
     providers === undefined ? [] : guessed.filter((provider) => hasKey(provider, { env: {}, providers }));
   return configured.length > 0 ? configured : guessed.filter((provider) => hasKey(provider, { env }));

@@ -1,6 +1,6 @@
 import type { Config } from "../../messages/config.js";
 import type { ModelEntries } from "../models/models.js";
-import { ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
+import { providerServing, providerOfKey, providerOfModel } from "./pick-provider.js";
 import type { KeySources } from "./vendors.js";
 
 /** A choice of provider and model; one layer of several, such as the configuration, a rollout and the flags. */
@@ -10,7 +10,7 @@ export type ProviderChoice = { readonly [K in "provider" | "api" | "model" | "ba
  * Merges the layers. A model, an API and above all an address, which receives the key, belong to their provider: values
  * that a layer sets for a provider other than the final one are discarded.
  */
-export function choiceOf(
+export function mergeChoice(
   layers: readonly ProviderChoice[],
   keys: KeySources,
   models: ModelEntries = {},
@@ -48,7 +48,7 @@ function elsewhere(
 ): string | undefined {
   if (model === undefined || baseUrl !== undefined) return undefined;
   if (provider !== "openai" && provider !== "anthropic") return undefined;
-  const other = ownerOf(model, models);
+  const other = providerServing(model, models);
   return other === provider ? undefined : other;
 }
 

@@ -2,8 +2,16 @@ import type { Config, WireApi } from "../../messages/config.js";
 import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "../models/models.js";
 import { nearestName } from "../../base/text/nearest-name.js";
-import { holdersOf, ownerOf, providerOfKey, providerOfModel } from "./pick-provider.js";
-import { apiProblem, hasKey, keyVariable, saidBaseUrl, type Vendor, vendorNames, vendorOf } from "./vendors.js";
+import { providersWithKey, providerServing, providerOfKey, providerOfModel } from "./pick-provider.js";
+import {
+  apiProblem,
+  hasKey,
+  keyVariable,
+  baseUrlFromEnvironment,
+  type Vendor,
+  vendorNames,
+  vendorOf,
+} from "./vendors.js";
 
 export interface ResolveProviderInput {
   readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
@@ -47,9 +55,9 @@ function ofModel(input: ResolveProviderInput, model: string): ResolvedProvider {
   const keys = { env: input.env, providers, auth };
   const provider = providerOfModel(model, models, keys);
   const found = named(input, provider);
-  const isGuess = ownerOf(model, models) === undefined && auth === undefined && !hasKey(provider, keys);
+  const isGuess = providerServing(model, models) === undefined && auth === undefined && !hasKey(provider, keys);
   if (found.ok || !isGuess) return found;
-  const choices = holdersOf(keys).map((holder) => `--provider ${holder}`);
+  const choices = providersWithKey(keys).map((holder) => `--provider ${holder}`);
   return choices.length > 1
     ? refused(`Unknown model ${model}, and several providers have a key.\nChoose one: ${choices.join(" or ")}`)
     : refused(`${found.message}\nIf another provider serves ${model}, pass --provider <name>`);
@@ -63,7 +71,7 @@ function named(input: ResolveProviderInput, provider: string): ResolvedProvider 
     );
   }
   if (inProcess.has(provider)) return { ok: true, provider, model: config.model ?? provider };
-  const vendor = vendorOf(provider) ?? compatible(saidAddress(config, provider));
+  const vendor = vendorOf(provider) ?? compatible(configuredAddress(config, provider));
   const configured = Object.keys(config.providers ?? {});
   return vendor === undefined
     ? refused(unknownProvider(provider, [...inProcess, ...configured]).join("\n"))
@@ -71,7 +79,7 @@ function named(input: ResolveProviderInput, provider: string): ResolvedProvider 
 }
 
 /** An address set for this run wins over the provider's configured address. */
-function saidAddress(
+function configuredAddress(
   { baseUrl, providers = {} }: ResolveProviderInput["config"],
   provider: string,
 ): string | undefined {
@@ -101,8 +109,9 @@ function reached(
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
   // An address in the environment is meant for keys; it must not receive a login's token.
-  const usual = login?.baseUrl ?? (login === undefined ? saidBaseUrl(provider, env) : undefined) ?? vendor.baseUrl;
-  const baseUrl = saidAddress(config, provider) ?? usual;
+  const usual =
+    login?.baseUrl ?? (login === undefined ? baseUrlFromEnvironment(provider, env) : undefined) ?? vendor.baseUrl;
+  const baseUrl = configuredAddress(config, provider) ?? usual;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }
@@ -125,7 +134,7 @@ function reached(
  * The name by which the provider knows a model. Another provider's model is passed through for the provider to reject.
  */
 function ownName(name: string, provider: string, models: Config["models"] = {}): string {
-  const owner = ownerOf(name, models);
+  const owner = providerServing(name, models);
   return owner === undefined || owner === provider ? resolveModel(name, models).id : name;
 }
 

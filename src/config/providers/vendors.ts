@@ -83,7 +83,7 @@ export function apiProblem(provider: string, api: WireApi): string | undefined {
 }
 
 /** The address from the provider's environment variable; undefined if it is not set. */
-export function saidBaseUrl(provider: string, env: Env): string | undefined {
+export function baseUrlFromEnvironment(provider: string, env: Env): string | undefined {
   const said = vendors.get(provider)?.baseUrlOf;
   const value = said === undefined ? "" : (env[said.variable] ?? "").trim();
   return value === "" ? undefined : said?.read(value);

@@ -1,5 +1,5 @@
 import { mask } from "../../base/text/redaction.js";
-import { formsOf, minSecretChars } from "./secret-forms.js";
+import { encodingsOf, minSecretChars } from "./secret-forms.js";
 
 /**
  * Each pattern examines a character a bounded number of times: its prefix is either a fixed word or, where a run of
@@ -29,7 +29,7 @@ const credentials = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]{0,200}:([^\s@]{1,500})
 
 /** Creates a function that masks known secrets in a text, and anything with the shape of a secret. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const known = new Set(secrets.filter((secret) => secret.length >= minSecretChars).flatMap(formsOf));
+  const known = new Set(secrets.filter((secret) => secret.length >= minSecretChars).flatMap(encodingsOf));
   const longestFirst = [...known].toSorted((a, b) => b.length - a.length);
   return (text) => {
     const exact = longestFirst.reduce((rest, form) => rest.replaceAll(form, mask), text);

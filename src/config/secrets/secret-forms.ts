@@ -7,20 +7,20 @@ const minLineChars = 16;
  * The forms in which a secret may appear in a text: as it is, escaped, or encoded alone or together with its
  * surroundings.
  */
-export function formsOf(secret: string): string[] {
-  const json = escaped(secret);
+export function encodingsOf(secret: string): string[] {
+  const json = escapeJson(secret);
   const base64 = [0, 1, 2].map((shift) => base64At(secret, shift)).filter((form) => form.length >= minSecretChars);
   const url = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   return [secret, json, ...base64, ...url, ...uriForms(secret)];
 }
 
 /** Adds the forms found in files: escaped twice, in hexadecimal, and line by line for a secret of several lines. */
-export function allFormsOf(secret: string): string[] {
-  const json = escaped(secret);
+export function allEncodingsOf(secret: string): string[] {
+  const json = escapeJson(secret);
   const hex = Buffer.from(secret).toString("hex");
   const slashed = secret.replaceAll("/", "\\/");
   const lines = secret.includes("\n") ? linesOf(secret) : [];
-  return [...formsOf(secret), escaped(json), slashed, hex, hex.toUpperCase(), ...lines];
+  return [...encodingsOf(secret), escapeJson(json), slashed, hex, hex.toUpperCase(), ...lines];
 }
 
 /** Skips the first and last line of a PEM key, which only mark it as one. */
@@ -30,7 +30,7 @@ function linesOf(secret: string): string[] {
 }
 
 /** The text as it appears inside a JSON string. */
-export function escaped(text: string): string {
+export function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

@@ -1,5 +1,5 @@
 import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../base/text/redaction.js";
-import { allFormsOf, escaped, minSecretChars } from "./secret-forms.js";
+import { allEncodingsOf, escapeJson, minSecretChars } from "./secret-forms.js";
 
 /** A longer value is not a secret, but the result of an unclosed quote. */
 const maxChars = 8_192;
@@ -12,7 +12,7 @@ const unquotedPiece = /(?:[^\s"'`,;&()<>{}[\]|\\]|\\(?![nrt"'`\\])|\[redacted\])
 const keyBegin = "-----BEGIN";
 
 /** A key as `printenv` prints it: several lines without quotes. */
-const wholeKey = /-----BEGIN [A-Z0-9 ]{1,64}-----(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{1,64}-----/y;
+const privateKeyBlock = /-----BEGIN [A-Z0-9 ]{1,64}-----(?:[^-]|-(?!----)){0,16384}-----END [A-Z0-9 ]{1,64}-----/y;
 
 const minChars = 3;
 
@@ -90,9 +90,11 @@ const maxPasses = 5;
  * more.
  */
 export function createTextRedactor({ secrets, exact = [], names, shapes }: RedactionRules): TextRedactor {
-  const counted = secrets.filter((secret) => secret.length >= minSecretChars && isNoMask(secret));
-  const ofSecrets = counted.map((secret) => allFormsOf(secret).map((form) => ({ form, secret })));
-  const ofExact = exact.filter(isNoMask).map((secret) => [secret, escaped(secret)].map((form) => ({ form, secret })));
+  const counted = secrets.filter((secret) => secret.length >= minSecretChars && isMaskable(secret));
+  const ofSecrets = counted.map((secret) => allEncodingsOf(secret).map((form) => ({ form, secret })));
+  const ofExact = exact
+    .filter(isMaskable)
+    .map((secret) => [secret, escapeJson(secret)].map((form) => ({ form, secret })));
   const forms = [...ofSecrets, ...ofExact].flat().toSorted((a, b) => b.form.length - a.form.length);
   const needles = [...new Set(forms.map(({ form }) => needleOf(form)))].filter(isNeeded);
   const named = namedValues(names);
@@ -136,7 +138,7 @@ function withoutWrappers(onSecret: OnSecret): OnSecret {
 }
 
 /** A secret that is part of the mask itself could never be removed. */
-export function isNoMask(secret: string): boolean {
+export function isMaskable(secret: string): boolean {
   return !mask.includes(secret);
 }
 
@@ -189,7 +191,7 @@ function namedValues(names: readonly string[]): NamedValues | undefined {
       for (let match = assigned.exec(text); match !== null; match = assigned.exec(text)) {
         const [whole, name = "", before = "", sign = "", after = ""] = match;
         const at = match.index + whole.length;
-        const from = behindScheme(text, at);
+        const from = skipScheme(text, at);
         const value = valueAt(text, from);
         if (value === undefined) continue;
         const rest = text.slice(value.to, value.to + restOfLine).split("\n", 1)[0] ?? "";
@@ -219,7 +221,7 @@ function patternOf(name: string): string {
 }
 
 /** Skips the authentication scheme before the key in a header. */
-function behindScheme(text: string, at: number): number {
+function skipScheme(text: string, at: number): number {
   scheme.lastIndex = at;
   return scheme.test(text) ? scheme.lastIndex : at;
 }
@@ -244,7 +246,7 @@ function isSecretValue({ text, isQuoted }: Pick<Value, "text" | "isQuoted">, con
   if (text.includes(mask)) return true;
   if (text.startsWith("-----BEGIN")) return true;
   if (placeholder.test(text) || words.has(text.toLowerCase())) return false;
-  if (mayBeCode(text, isQuoted) && saysTheName(text, context.name)) return false;
+  if (mayBeCode(text, isQuoted) && repeatsName(text, context.name)) return false;
   if (strictNames.has(context.name) && !looksRandom(text)) return false;
   return isQuoted ? !sentence.test(text) : isSecretWord(text, context);
 }
@@ -272,7 +274,7 @@ function mayBeCode(text: string, isQuoted: boolean): boolean {
 }
 
 /** As in `password: userPassword` and `"Enter your password"`. */
-function saysTheName(text: string, name: string): boolean {
+function repeatsName(text: string, name: string): boolean {
   return text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
@@ -324,8 +326,8 @@ function wordAt(text: string, from: number): Value | undefined {
 }
 
 function keyEnd(text: string, from: number): number | undefined {
-  wholeKey.lastIndex = from;
-  return wholeKey.test(text) ? wholeKey.lastIndex : undefined;
+  privateKeyBlock.lastIndex = from;
+  return privateKeyBlock.test(text) ? privateKeyBlock.lastIndex : undefined;
 }
 
 function wordEnd(text: string, from: number): number {

@@ -15,7 +15,7 @@ import {
   wrongOpenAiKey,
 } from "../openai/errors.js";
 import type { Problem } from "../problem.js";
-import { roleOf, said, textIn } from "../said.js";
+import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockReply } from "../script.js";
 import { argumentPieces, partsOf } from "../split-deltas.js";
 import type { MockApi, Refusal, Exchange } from "../wire-api.js";
@@ -94,7 +94,7 @@ function itemsOf(message: JsonObject): ResponseItem[] {
     return { type: "function_call", name, arguments: args, call_id: stringOf(call["id"]) };
   });
   const { content } = message;
-  return [...(isGiven(content) ? [said(roleOf(message["role"]), content)] : []), ...calls];
+  return [...(isGiven(content) ? [messageItem(roleOf(message["role"]), content)] : []), ...calls];
 }
 
 /** The chunks of a chat completion. */

@@ -1,9 +1,9 @@
-import { familiarTools } from "../familiar-tools.js";
+import { cacheToolCheck } from "../familiar-tools.js";
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal } from "../openai/efforts.js";
-import { samplingRefusal, saysJson } from "../openai/options.js";
+import { samplingRefusal, mentionsJson } from "../openai/options.js";
 import { functionRefusal, schemaRefusal } from "../openai/schema.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -43,7 +43,7 @@ function otherTemperature(temperature: unknown): Refusal {
 }
 
 function wordlessRefusal(body: JsonObject): Refusal | undefined {
-  if (objectOf(body["response_format"])["type"] !== "json_object" || saysJson(body["messages"])) return undefined;
+  if (objectOf(body["response_format"])["type"] !== "json_object" || mentionsJson(body["messages"])) return undefined;
   const text = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
   return badRequest(text, "messages");
 }
@@ -56,7 +56,7 @@ function toolRefusal(body: JsonObject): Refusal | undefined {
   return functionsRefusal(body["tools"]);
 }
 
-const functionsRefusal = familiarTools((tools): Refusal | undefined => {
+const functionsRefusal = cacheToolCheck((tools): Refusal | undefined => {
   for (const [index, tool] of objectsOf(tools).entries()) {
     const refusal = functionRefusal(objectOf(tool["function"]), `tools[${index}].function.parameters`);
     if (refusal !== undefined) return refusal;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { besideFamiliarTools } from "../familiar-tools.js";
+import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject, stringOf } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
@@ -135,7 +135,7 @@ function withoutThoughts(message: JsonObject): JsonObject {
 }
 
 /** The first problem in the shape of a request to the Chat Completions API. */
-export const shapeProblem = besideFamiliarTools((body): Problem | undefined => {
+export const shapeProblem = withoutCheckedTools((body): Problem | undefined => {
   const isOpenAi = openAiModels.test(stringOf(body["model"]));
   const check = (message: JsonObject, at: Path) => messageProblem(isOpenAi ? message : withoutThoughts(message), at);
   return (

@@ -6,7 +6,7 @@ import { namedEvent, type Answer, AnswerBuilder } from "../answer.js";
 import { argumentsOf } from "../call-arguments.js";
 import { objectOf, stringOf, isGiven, objectsOf, type JsonObject } from "../json.js";
 import type { Problem } from "../problem.js";
-import { roleOf, said, textIn } from "../said.js";
+import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockReply, MockCall } from "../script.js";
 import { redactedData, signatureOf } from "../seal.js";
 import { argumentPieces, partsOf } from "../split-deltas.js";
@@ -19,7 +19,7 @@ import {
   invalidMessages,
   wrongAnthropicKey,
 } from "./errors.js";
-import { ledUseId } from "./led-uses.js";
+import { toolUseIdAfter } from "./led-uses.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
 import { blocksOf } from "./turns.js";
@@ -133,7 +133,7 @@ function itemsOf(message: JsonObject): ResponseItem[] {
   return blocksOf(message).flatMap((block): ResponseItem[] => {
     switch (block["type"]) {
       case "text":
-        return [said(role, block["text"])];
+        return [messageItem(role, block["text"])];
       case "tool_use": {
         const [name, args] = [stringOf(block["name"]), JSON.stringify(block["input"] ?? {})];
         return [{ type: "function_call", name, arguments: args, call_id: stringOf(block["id"]) }];
@@ -252,7 +252,7 @@ function contentBlocks(reply: MockReply, exchange: Exchange) {
     ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...calls.map((call) => ({
       type: "tool_use" as const,
-      id: call.id ?? ledUseId(exchange.ids.next("toolu_01"), thoughts),
+      id: call.id ?? toolUseIdAfter(exchange.ids.next("toolu_01"), thoughts),
       name: call.name,
       input: inputOf(call),
     })),

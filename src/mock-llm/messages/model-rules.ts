@@ -20,10 +20,10 @@ export function modelRefusal(body: JsonObject): Refusal | undefined {
     const rule = `which is the maximum allowed number of output tokens for ${model}`;
     return invalidMessages(`max_tokens: ${asked} > ${most}, ${rule}`);
   }
-  return thinkingRefusal(model, objectOf(body["thinking"])["type"]) ?? effortRefusal(model, body);
+  return modelThinkingRefusal(model, objectOf(body["thinking"])["type"]) ?? effortRefusal(model, body);
 }
 
-function thinkingRefusal(model: string, type: unknown): Refusal | undefined {
+function modelThinkingRefusal(model: string, type: unknown): Refusal | undefined {
   const version = versionOf(model);
   if (type === undefined || version === undefined) return undefined;
   if (version < 307) return invalidMessages(`'${model}' does not support thinking.`);

@@ -4,7 +4,7 @@ import { isRedactedData, signatureOf } from "../seal.js";
 import { subSchemas } from "../sub-schemas.js";
 import type { Refusal } from "../wire-api.js";
 import { invalidMessages } from "./errors.js";
-import { isLedBy } from "./led-uses.js";
+import { followsThinking } from "./led-uses.js";
 import { modelRefusal, takesPrefill } from "./model-rules.js";
 import { optionRefusal } from "./option-rules.js";
 import { type Turn, turnsOf } from "./turns.js";
@@ -156,7 +156,7 @@ function changedRefusal(turns: readonly Turn[]): Refusal | undefined {
   const thoughts: JsonObject[] = [];
   for (const { block } of blocks) {
     if (isThought(block)) thoughts.push(block);
-    if (block["type"] !== "tool_use" || isLedBy(stringOf(block["id"]), thoughts)) continue;
+    if (block["type"] !== "tool_use" || followsThinking(stringOf(block["id"]), thoughts)) continue;
     const rule = "blocks in the latest assistant message cannot be modified";
     const text = `\`thinking\` or \`redacted_thinking\` ${rule}. These blocks must remain as they were in the original response.`;
     return invalidMessages(`${first.path}: ${text}`);

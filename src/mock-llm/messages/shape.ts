@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { besideFamiliarTools } from "../familiar-tools.js";
+import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, isGiven, type JsonObject, stringOf } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
@@ -146,7 +146,7 @@ const CustomTool = z.strictObject({
 });
 
 /** The first problem in the shape of a request to the Messages API. */
-export const shapeProblem = besideFamiliarTools(
+export const shapeProblem = withoutCheckedTools(
   (body): Problem | undefined =>
     problemIn(Request, body) ??
     firstProblem(body["messages"], messageProblem, ["messages"]) ??

@@ -3,7 +3,7 @@ import type { Refusal } from "../wire-api.js";
 
 const reasoningless = /^(?:gpt-3|gpt-4|chatgpt-)/;
 /** The efforts that models accept, according to their own error messages. */
-const taken: readonly (readonly [RegExp, readonly string[]])[] = [
+const acceptedEfforts: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^o[134](?!\d)/, ["low", "medium", "high"]],
   [/^gpt-5(?:-mini|-nano|-2025-08-07)?$/, ["minimal", "low", "medium", "high"]],
   [/^gpt-5(?:\.1)?-codex(?:-mini)?$/, ["low", "medium", "high"]],
@@ -20,7 +20,7 @@ export function effortRefusal(model: string, effort: unknown, param: string): Re
     const text = `Unsupported parameter: '${param}' is not supported with this model.`;
     return badRequest(text, param, "unsupported_parameter");
   }
-  const values = taken.find(([name]) => name.test(model))?.[1];
+  const values = acceptedEfforts.find(([name]) => name.test(model))?.[1];
   if (values === undefined || values.includes(effort)) return undefined;
   const [last = "", ...others] = values.map((value) => `'${value}'`).toReversed();
   const listed = others.length === 0 ? last : `${others.toReversed().join(", ")}, and ${last}`;

@@ -22,6 +22,6 @@ function notSupported(param: string): Refusal {
 }
 
 /** Whether the input mentions JSON, which JSON output without a schema requires. */
-export function saysJson(input: unknown): boolean {
+export function mentionsJson(input: unknown): boolean {
   return /json/i.test(JSON.stringify(input) ?? "");
 }

@@ -7,7 +7,7 @@ import type { Refusal } from "../wire-api.js";
 
 const notPermitted = ["oneOf", "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"];
 const notAtTheTop = ["oneOf", "anyOf", "allOf", "enum", "not"];
-const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
+const typeKeywords = ["type", "anyOf", "enum", "const", "$ref"];
 
 /** Rejects an output schema that OpenAI's APIs do not support; `param` is its place in the request. */
 export function schemaRefusal(format: JsonObject, param: string): Refusal | undefined {
@@ -59,7 +59,7 @@ function strictProblem(root: unknown): string | undefined {
 function problemOf(schema: JsonObject): string | undefined {
   const no = notPermitted.find((key) => schema[key] !== undefined);
   if (no !== undefined) return `'${no}' is not permitted.`;
-  if (!saysWhat.some((key) => schema[key] !== undefined)) return "schema must have a 'type' key.";
+  if (!typeKeywords.some((key) => schema[key] !== undefined)) return "schema must have a 'type' key.";
   const { type, properties } = schema;
   if (lacksItems(schema)) return "array schema missing items.";
   if (type !== "object") return undefined;

@@ -12,7 +12,7 @@ import {
   unreadableOpenAi,
   wrongOpenAiKey,
 } from "../openai/errors.js";
-import { roleOf, said, textIn } from "../said.js";
+import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockApi, Continuation } from "../wire-api.js";
 import { outputItems } from "./items.js";
 import { finalStatus, responseObject } from "./response.js";
@@ -96,7 +96,7 @@ function modelRequest(body: JsonObject): ModelRequest {
     conversationId: stringOf(body["prompt_cache_key"]),
     model: stringOf(body["model"]),
     instructions: stringOf(body["instructions"]),
-    input: typeof input === "string" ? [said("user", input)] : objectsOf(input).flatMap(itemOf),
+    input: typeof input === "string" ? [messageItem("user", input)] : objectsOf(input).flatMap(itemOf),
     tools: objectsOf(body["tools"]).map((tool) => ({
       name: stringOf(tool["name"]),
       description: stringOf(tool["description"]),
@@ -111,7 +111,7 @@ function itemOf(item: JsonObject): ResponseItem[] {
   const callId = stringOf(item["call_id"]);
   switch (item["type"] ?? "message") {
     case "message":
-      return [said(roleOf(item["role"]), item["content"])];
+      return [messageItem(roleOf(item["role"]), item["content"])];
     case "function_call":
       return [
         {

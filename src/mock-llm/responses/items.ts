@@ -1,10 +1,10 @@
 import { argumentsOf } from "../call-arguments.js";
 import { isGiven, objectOf } from "../json.js";
 import type { MockCall, MockItem, MockReply } from "../script.js";
-import { sealed } from "../seal.js";
+import { encryptedContent } from "../seal.js";
 import { partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
-import { ledId } from "./led-ids.js";
+import { idAfterReasoning } from "./led-ids.js";
 
 /** The finished output items of an answer. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
@@ -13,7 +13,7 @@ export function outputItems(reply: MockReply, exchange: Exchange) {
   // Only the item that was cut off is incomplete.
   const statusOf = (isLast: boolean): Status => (isLast && reply.finish === "length" ? "incomplete" : "completed");
   const thoughts = reasoning !== "" && asksForReasoning(exchange) ? [reasoningItem(reasoning, exchange)] : [];
-  const nextId = (prefix: string): string => ledId(exchange.ids.next(prefix), thoughts[0]?.id);
+  const nextId = (prefix: string): string => idAfterReasoning(exchange.ids.next(prefix), thoughts[0]?.id);
   return [
     ...thoughts,
     ...items.map((item) => providerItem(item, nextId, exchange)),
@@ -46,7 +46,9 @@ function asksForReasoning({ body, unasked }: Exchange): boolean {
 function reasoningItem(text: string, { body, ids, model }: Exchange) {
   const id = ids.next("rs_");
   const include = Array.isArray(body["include"]) ? body["include"] : [];
-  const opaque = include.includes("reasoning.encrypted_content") ? { encrypted_content: sealed(id, model) } : {};
+  const opaque = include.includes("reasoning.encrypted_content")
+    ? { encrypted_content: encryptedContent(id, model) }
+    : {};
   return { id, type: "reasoning" as const, summary: [{ type: "summary_text" as const, text }], ...opaque };
 }
 

@@ -11,7 +11,7 @@ export interface ResponseState {
 
 /** The response object, which repeats the request's parameters. */
 export function responseObject(id: string, state: ResponseState, exchange: Exchange) {
-  const { begin, middle, last } = askedIn(exchange);
+  const { begin, middle, last } = requestFields(exchange);
   return {
     ...headOf(id, state, exchange),
     ...begin,
@@ -27,7 +27,7 @@ export function responseObject(id: string, state: ResponseState, exchange: Excha
  * are encoded once.
  */
 export function responseTexts(id: string, exchange: Exchange): (state: ResponseState) => string {
-  const asked = askedIn(exchange);
+  const asked = requestFields(exchange);
   const [begin, middle, last] = [fieldsText(asked.begin), fieldsText(asked.middle), fieldsText(asked.last)];
   return (state) => {
     const head = fieldsText(headOf(id, state, exchange));
@@ -50,7 +50,7 @@ function headOf(id: string, { status, error }: ResponseState, { createdAt }: Exc
 }
 
 /** The fields that are the same in every state, grouped by their position among the others. */
-function askedIn({ body, model }: Exchange) {
+function requestFields({ body, model }: Exchange) {
   const begin = {
     instructions: body["instructions"] ?? null,
     max_output_tokens: body["max_output_tokens"] ?? null,

@@ -3,10 +3,10 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json
 import { isJsonObject } from "../json-object-text.js";
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal } from "../openai/efforts.js";
-import { samplingRefusal, saysJson } from "../openai/options.js";
+import { samplingRefusal, mentionsJson } from "../openai/options.js";
 import { schemaRefusal } from "../openai/schema.js";
-import { sealedItem } from "../seal.js";
-import { thoughtBefore } from "./led-ids.js";
+import { decryptedItemId } from "../seal.js";
+import { reasoningIdIn } from "./led-ids.js";
 import { toolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";
 
@@ -38,7 +38,7 @@ export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined 
     idRefusal(items) ??
     unreasoningRefusal(items, body) ??
     reasoningRefusal(items, body) ??
-    ledRefusal(items) ??
+    missingReasoningRefusal(items) ??
     argumentsRefusal(objectsOf(sent["input"])) ??
     pairRefusal(items, body) ??
     emptyRefusal(items, body)
@@ -46,7 +46,8 @@ export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined 
 }
 
 function wordlessRefusal(body: JsonObject): Refusal | undefined {
-  if (objectOf(objectOf(body["text"])["format"])["type"] !== "json_object" || saysJson(body["input"])) return undefined;
+  if (objectOf(objectOf(body["text"])["format"])["type"] !== "json_object" || mentionsJson(body["input"]))
+    return undefined;
   const rule = "must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
   return badRequest(`Response input messages ${rule}`, "input");
 }
@@ -100,7 +101,7 @@ function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refus
     const id = stringOf(item["id"]);
     const content = item["encrypted_content"];
     if (typeof content === "string") {
-      const sealedId = sealedItem(content, stringOf(body["model"]));
+      const sealedId = decryptedItemId(content, stringOf(body["model"]));
       if (sealedId === undefined) return sealRefusal(content, "could not be decrypted or parsed");
       if (id !== "" && id !== sealedId) return sealRefusal(content, "item_id did not match the target item id");
     }
@@ -117,12 +118,12 @@ function reasoningRefusal(items: readonly JsonObject[], body: JsonObject): Refus
 }
 
 /** An item with an id that followed a reasoning item is rejected without it. */
-function ledRefusal(items: readonly JsonObject[]): Refusal | undefined {
+function missingReasoningRefusal(items: readonly JsonObject[]): Refusal | undefined {
   const thoughts = new Set<string>();
   for (const item of items) {
     const id = stringOf(item["id"]);
     if (typeOf(item) === "reasoning") thoughts.add(id);
-    const thought = thoughtBefore(id);
+    const thought = reasoningIdIn(id);
     if (thought === undefined || thoughts.has(thought)) continue;
     const text = `Item '${id}' of type '${typeOf(item)}' was provided without its required 'reasoning' item: '${thought}'.`;
     return badRequest(text, "input");

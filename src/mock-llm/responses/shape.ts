@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { besideFamiliarTools } from "../familiar-tools.js";
+import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject } from "../json.js";
 import { firstProblem } from "../first-problem.js";
 import { imageUrl } from "../image-url.js";
@@ -197,7 +197,7 @@ const partsByRole: Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>
 };
 
 /** The first problem in the shape of a request to the Responses API. */
-export const shapeProblem = besideFamiliarTools(
+export const shapeProblem = withoutCheckedTools(
   (body): Problem | undefined =>
     problemIn(Request, body) ??
     firstProblem(body["input"], itemProblem, ["input"]) ??

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { familiarTools } from "../familiar-tools.js";
+import { cacheToolCheck } from "../familiar-tools.js";
 import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai/errors.js";
 import { functionRefusal } from "../openai/schema.js";
@@ -78,7 +78,7 @@ export function toolRefusal(body: JsonObject): Refusal | undefined {
   return functionsRefusal(body["tools"]) ?? customToolRefusal(body);
 }
 
-const functionsRefusal = familiarTools((tools): Refusal | undefined => {
+const functionsRefusal = cacheToolCheck((tools): Refusal | undefined => {
   for (const [index, tool] of objectsOf(tools).entries()) {
     const refusal = tool["type"] === "function" ? functionRefusal(tool, `tools[${index}].parameters`) : undefined;
     if (refusal !== undefined) return refusal;

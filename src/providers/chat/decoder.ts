@@ -3,11 +3,11 @@ import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/mode
 import type { ResponseItem, FunctionCallItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import { contentFiltered } from "../failures/content-filtered.js";
-import { cutAnswer } from "../failures/incomplete-answer.js";
+import { incompleteAnswer } from "../failures/incomplete-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
 import { requestDigest } from "../request-digest.js";
-import { AlikeEvents } from "../transport/event-parser.js";
+import { EventParser } from "../transport/event-parser.js";
 import { itemOverheadBytes } from "../transport/stream-bounds.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
@@ -20,7 +20,7 @@ export class ChatDecoder implements WireDecoder {
   /** Made from the request, because servers repeat their ids, some after a thousand answers. */
   readonly #id: string;
   readonly #reasoningId: string;
-  readonly #events = new AlikeEvents();
+  readonly #events = new EventParser();
   readonly #calls = new ChatCalls();
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
@@ -49,7 +49,7 @@ export class ChatDecoder implements WireDecoder {
 
   /** An answer is complete only if it has a finish reason: the end of the stream alone may be a lost connection. */
   end(): readonly ModelEvent[] {
-    if (this.#finish === "") throw new FailureError(cutAnswer);
+    if (this.#finish === "") throw new FailureError(incompleteAnswer);
     const isFiltered = this.#finish === "content_filter";
     const isCut = this.#finish === "length";
     const calls = this.#calls.whole(isCut || isFiltered, this.#id);

@@ -3,10 +3,10 @@ import type { ModelRequest } from "../../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
-import { normalized } from "../normalize/normalized.js";
+import { normalizeHistory } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";
 import { outputFormat } from "../output-format.js";
-import { sentEffort } from "../sent-effort.js";
+import { effortFor } from "../sent-effort.js";
 
 type Body = Chat.ChatCompletionCreateParamsStreaming;
 type Message = Chat.ChatCompletionMessageParam;
@@ -21,11 +21,11 @@ const ofOpenAi = /(?:^|[/:])(?:gpt-(?!oss)|chatgpt-|codex-|o\d)/;
 /** Converts a request to the Chat Completions format. */
 export function chatBody(request: ModelRequest): Body {
   const { model, instructions, tools, maxOutputTokens, outputSchema } = request;
-  const effort = sentEffort(request);
+  const effort = effortFor(request);
   const system: Message[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
   return {
     model,
-    messages: [...system, ...messagesOf(normalized("chat", request.input, model))],
+    messages: [...system, ...messagesOf(normalizeHistory("chat", request.input, model))],
     ...(tools.length === 0 ? {} : { tools: tools.map(chatTool) }),
     // Models accept new efforts before the SDK's types list them.
     ...(effort === undefined ? {} : { reasoning_effort: effort as "high" }),
@@ -66,7 +66,7 @@ function messagesOf(items: readonly SentItem[]): Message[] {
         typeof message.content === "string" ? `${message.content}\n${messageText(item)}` : messageText(item);
     } else {
       saying = undefined;
-      messages.push(item.type === "message" ? told(item) : toolOutput(item));
+      messages.push(item.type === "message" ? inputMessage(item) : toolOutput(item));
     }
   }
   return messages;
@@ -82,7 +82,7 @@ function toolOutput({ call_id, output }: Extract<SentItem, { type: "function_cal
 }
 
 /** Text without images stays a plain string: not every server supports content parts. */
-function told(item: MessageItem): Message {
+function inputMessage(item: MessageItem): Message {
   if (item.role !== "user") return { role: "system", content: messageText(item) };
   const hasImages = item.content.some((part) => part.type === "input_image");
   return { role: "user", content: hasImages ? item.content.flatMap(userPart) : messageText(item) };

@@ -12,7 +12,7 @@ const hidden = "[key]";
 const maskedKey = /(?<![\w-])[\w-]*\*{3,}[\w-]*/g;
 
 /** The secrets that must not appear in any message. */
-export interface Hidden {
+export interface HiddenSecrets {
   readonly apiKey: string | undefined;
   /** Removes other secrets from a text, because servers repeat what they were sent. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -24,7 +24,7 @@ const asItIs = (text: string): string => text;
  * Turns an error text from a server or the system into one for a person: its first line, short, without markup, and
  * never with the key. Empty if nothing is left.
  */
-export function failureText(said: string, { apiKey, redact = asItIs }: Hidden): string {
+export function failureText(said: string, { apiKey, redact = asItIs }: HiddenSecrets): string {
   // Redact before truncating: half a key is a secret too.
   const line =
     redact(withoutKey(said, apiKey).replaceAll(maskedKey, hidden))

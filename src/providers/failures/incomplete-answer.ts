@@ -1,6 +1,6 @@
 import type { Failure } from "../../messages/failure.js";
 
-export const cutAnswer: Failure = {
+export const incompleteAnswer: Failure = {
   code: "network",
   message: "the answer ended before it was complete",
   retryable: true,

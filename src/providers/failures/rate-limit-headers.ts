@@ -1,12 +1,12 @@
 import type { AnswerHeaders } from "../transport/transport.js";
 
-const maxMs = 5 * 60_000;
+const maxRateLimitWaitMs = 5 * 60_000;
 /** The kinds of limits in the rate limit headers of OpenAI-compatible servers and Anthropic. */
 const kinds = ["requests", "tokens", "input-tokens", "output-tokens"];
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** How long to wait because a rate limit is exhausted; undefined while something remains. */
-export function restMs(headers: AnswerHeaders, nowMs: number): number | undefined {
+export function rateLimitWaitMs(headers: AnswerHeaders, nowMs: number): number | undefined {
   // Fast path: most answers have no such headers, and a thousand answers may begin at the same time.
   if (!Object.keys(headers).some((name) => name.includes("ratelimit"))) return undefined;
   const wait = (remaining: string, reset: string): number => waitOf(headers[remaining], headers[reset], nowMs);
@@ -15,7 +15,7 @@ export function restMs(headers: AnswerHeaders, nowMs: number): number | undefine
     wait(`anthropic-ratelimit-${kind}-remaining`, `anthropic-ratelimit-${kind}-reset`),
   ]);
   const longest = Math.max(...waits);
-  return longest > 0 ? Math.min(longest, maxMs) : undefined;
+  return longest > 0 ? Math.min(longest, maxRateLimitWaitMs) : undefined;
 }
 
 function waitOf(remaining: AnswerHeaders[string], reset: AnswerHeaders[string], nowMs: number): number {

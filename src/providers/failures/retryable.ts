@@ -1,10 +1,10 @@
 import type { FailureCode } from "../../messages/failure.js";
 
-const passing: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limit", "server", "timeout"]);
+const retryableCodes: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limit", "server", "timeout"]);
 
 /** Whether a failed request may succeed when it is sent again. */
-export function isPassing(code: FailureCode): boolean {
-  return passing.has(code);
+export function isRetryable(code: FailureCode): boolean {
+  return retryableCodes.has(code);
 }
 
 /** Maps an HTTP status to a failure code. */

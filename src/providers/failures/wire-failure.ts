@@ -2,14 +2,15 @@ import { isRecord } from "../../base/is-record.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 import { AnswerError } from "./answer-error.js";
-import { failureText, type Hidden } from "./failure-text.js";
-import { codeOfStatus, isPassing } from "./retryable.js";
+import { failureText, type HiddenSecrets } from "./failure-text.js";
+import { codeOfStatus, isRetryable } from "./retryable.js";
 
-const maxMs = 5 * 60_000;
+const maxRetryAfterMs = 5 * 60_000;
 
-const lost = /^(?:ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_SOCKET|HPE_|Z_|ERR__?ZLIB)/;
+const lostConnection =
+  /^(?:ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_SOCKET|HPE_|Z_|ERR__?ZLIB)/;
 
-const slow = /^(?:ETIMEDOUT|UND_ERR_\w*TIMEOUT)/;
+const timedOut = /^(?:ETIMEDOUT|UND_ERR_\w*TIMEOUT)/;
 
 const unreachable = /^(?:ECONNREFUSED|EHOST|ENET|EADDR|UND_ERR_)/;
 
@@ -18,7 +19,7 @@ const unknownHost = /^(?:ENOTFOUND|EAI_)/;
 const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
 /** The provider and the credential of a failed request. */
-export interface FailureContext extends Hidden {
+export interface FailureContext extends HiddenSecrets {
   readonly provider: string;
   /** Appended to the message when the server rejects the credential: where it comes from and how to change it. */
   readonly origin?: string | undefined;
@@ -64,7 +65,7 @@ export function serverFailure(error: ServerError, context: FailureContext): Fail
     code,
     // On a line of its own: anything after "Authorization:" on a line is redacted.
     message: isRejected ? `${message}\n${context.origin}` : message,
-    retryable: isPassing(code) && !outOfMoney.test(words(error)),
+    retryable: isRetryable(code) && !outOfMoney.test(words(error)),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
   };
 }
@@ -137,8 +138,8 @@ function networkFailure(code: string, host: string | undefined): Failure | undef
     message: `${what} (${code})`,
     retryable,
   });
-  if (lost.test(code)) return failure("the connection was lost");
-  if (slow.test(code)) return failure(`${where} did not answer in time`, true, "timeout");
+  if (lostConnection.test(code)) return failure("the connection was lost");
+  if (timedOut.test(code)) return failure(`${where} did not answer in time`, true, "timeout");
   if (unreachable.test(code)) return failure(`cannot connect to ${where}`);
   if (unknownHost.test(code)) return failure(`cannot resolve the host name of ${where}`);
   if (distrusted.test(code)) return failure(`cannot make a secure connection to ${where}`, false);
@@ -150,5 +151,5 @@ export function retryAfterMs(header: string | null | undefined, now: number): nu
   if (header === null || header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);
   const ms = Number.isNaN(seconds) ? Date.parse(header) - now : seconds * 1000;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(Math.ceil(ms), 0), maxMs);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(Math.ceil(ms), 0), maxRetryAfterMs);
 }

@@ -3,10 +3,10 @@ import type { Failure } from "../../messages/failure.js";
 import type { FinishReason, ModelEvent } from "../../messages/model.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import { BufferedBytes } from "../buffered-bytes.js";
-import { cutAnswer } from "../failures/incomplete-answer.js";
+import { incompleteAnswer } from "../failures/incomplete-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 import { textAt } from "../json-fields.js";
-import { AlikeEvents } from "../transport/event-parser.js";
+import { EventParser } from "../transport/event-parser.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
 import { type OpenBlock, openBlock } from "./content-blocks.js";
@@ -30,7 +30,7 @@ const refused: Failure = { code: "content_filtered", message: "the model decline
 export class AnthropicDecoder implements WireDecoder {
   readonly #model: string;
   readonly #context: FailureContext;
-  readonly #events = new AlikeEvents();
+  readonly #events = new EventParser();
   readonly #usage = new AnthropicUsage();
   readonly #buffered = new BufferedBytes();
   readonly #open = new Map<unknown, OpenBlock>();
@@ -72,7 +72,7 @@ export class AnthropicDecoder implements WireDecoder {
 
   /** Only `message_stop` completes an answer, and `end` is not called after that. */
   end(): readonly ModelEvent[] {
-    return [this.#failed(cutAnswer)];
+    return [this.#failed(incompleteAnswer)];
   }
 
   #begin(message: unknown): void {

@@ -12,7 +12,7 @@ import type {
 } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { sendableImage } from "../normalize/content.js";
-import { normalized } from "../normalize/normalized.js";
+import { normalizeHistory } from "../normalize/normalized.js";
 import type { SentItem } from "../normalize/sent-item.js";
 import { nearestEffort } from "../sent-effort.js";
 
@@ -24,12 +24,12 @@ const leastBudget = 1_024;
 const answerTokens = 16_384;
 
 /** The minimum left for the answer when thinking and answer do not both fit. */
-const leastAnswerTokens = 4_096;
+const minAnswerTokens = 4_096;
 
 /** Matches names with the version after the model's name, as all since Claude 4 have. */
 const versioned = /claude-[a-z]+-(\d+)(?:[-.](\d{1,2}))?(?!\d)/;
 
-const thoughtless = /claude-(?:instant|2|3(?![-.]7))/;
+const withoutThinking = /claude-(?:instant|2|3(?![-.]7))/;
 
 const thirdAndHalf = /claude-3[-.]5/;
 
@@ -44,7 +44,7 @@ const thinksAnyway = 500;
 
 export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
   const { model, instructions, tools, outputSchema } = request;
-  const messages = messageParams(normalized("messages", request.input, model));
+  const messages = messageParams(normalizeHistory("messages", request.input, model));
   const { output_config: config, ...room } = thinkingParams(request, messages);
   const output_config = outputSchema === undefined ? config : { ...config, format: anthropicFormat(outputSchema) };
   return {
@@ -101,7 +101,7 @@ function thinkingParams(request: ModelRequest, messages: readonly AnthropicMessa
     return { max_tokens: Math.min(answerTokens, limit) };
   }
   const max_tokens = Math.min(answerTokens + budgets[effort], limit);
-  const budget_tokens = Math.min(budgets[effort], max_tokens - leastAnswerTokens);
+  const budget_tokens = Math.min(budgets[effort], max_tokens - minAnswerTokens);
   if (budget_tokens < leastBudget) return { max_tokens };
   return { max_tokens, thinking: { type: "enabled", budget_tokens } };
 }
@@ -126,7 +126,7 @@ function adaptive(
 
 /** Undefined also for an unknown effort, and for a model that cannot think. */
 function effortOf({ model, effort, facts }: ModelRequest): Effort | "none" | undefined {
-  if (effort === null || effort === undefined || !(facts?.reasons ?? !thoughtless.test(model))) return undefined;
+  if (effort === null || effort === undefined || !(facts?.reasons ?? !withoutThinking.test(model))) return undefined;
   return effort === "none" || Object.hasOwn(budgets, effort) ? (effort as Effort | "none") : undefined;
 }
 
@@ -134,7 +134,7 @@ function effortOf({ model, effort, facts }: ModelRequest): Effort | "none" | und
 function assumedMaxOutput(model: string, version: number): number {
   if (version >= firstAdaptive) return 64_000;
   if (thirdAndHalf.test(model)) return 8_192;
-  return thoughtless.test(model) ? 4_096 : 32_768;
+  return withoutThinking.test(model) ? 4_096 : 32_768;
 }
 
 /** 406 for Claude 4.6; 0 for a name without a version. */

@@ -1,6 +1,6 @@
 import type { ClientOptions } from "@anthropic-ai/sdk";
 import type { Credential } from "../credential.js";
-import { keptHead } from "../transport/request-head.js";
+import { cachedHead } from "../transport/request-head.js";
 import { wireAnswer } from "../wire-answer.js";
 import type { WireStream, WireConnection } from "../wire.js";
 import { AnthropicDecoder } from "./decoder.js";
@@ -8,7 +8,7 @@ import { anthropicRequest } from "./request-body.js";
 
 const vendorUrl = "https://api.anthropic.com";
 
-const anthropicHead = keptHead("/v1/messages", anthropicClient);
+const anthropicHead = cachedHead("/v1/messages", anthropicClient);
 
 /** Anthropic's Messages API, and servers that resemble it. Uses the SDK's types, authentication and address. */
 export const anthropicMessages: WireStream = (connection, request, signal) =>

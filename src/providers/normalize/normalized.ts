@@ -1,9 +1,9 @@
 import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
 import { type ApiRules, apiRules } from "./api-rules.js";
-import { takesCustomTools } from "./custom-tools.js";
+import { supportsCustomTools } from "./custom-tools.js";
 import { isReasoningModel } from "./reasoning-model.js";
-import { sendable } from "./sendable.js";
+import { convertItem } from "./sendable.js";
 import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isSentCall } from "./sent-item.js";
 
 /** The output shown to the model for a call that has none. */
@@ -19,24 +19,32 @@ const closing = userMessage("Go on.");
  * Converts the history to a form that the API accepts from this model, even if it was truncated, resumed, or begun with
  * another provider. Valid items are kept as the same objects; normalizing twice changes nothing.
  */
-export function normalized(
+export function normalizeHistory(
   api: Exclude<WireApi, "responses">,
   items: readonly ResponseItem[],
   model: string,
 ): SentItem[];
-export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[];
-export function normalized(api: WireApi, items: readonly ResponseItem[], model: string): (SentItem | CustomItem)[] {
+export function normalizeHistory(
+  api: WireApi,
+  items: readonly ResponseItem[],
+  model: string,
+): (SentItem | CustomItem)[];
+export function normalizeHistory(
+  api: WireApi,
+  items: readonly ResponseItem[],
+  model: string,
+): (SentItem | CustomItem)[] {
   const rules = rulesFor(api, model);
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
-  const inPairs = withoutDoubledIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
-  const whole = rules.imagesInOutputs ? inPairs : imagesBehindOutputs(inPairs);
+  const inPairs = removeDuplicateIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
+  const whole = rules.imagesInOutputs ? inPairs : moveImagesAfterOutputs(inPairs);
   // No API accepts an empty input.
   return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
 }
 
 function rulesFor(api: WireApi, model: string): ApiRules {
   const rules: ApiRules = apiRules[api];
-  return rules.customTools && !takesCustomTools(model) ? { ...rules, customTools: false } : rules;
+  return rules.customTools && !supportsCustomTools(model) ? { ...rules, customTools: false } : rules;
 }
 
 /**
@@ -57,7 +65,7 @@ function onlySendable(
       run.push(item);
       continue;
     }
-    const taken = sendable(item, rules);
+    const taken = convertItem(item, rules);
     if (taken !== undefined && run.every(isOwn)) sent.push(...run);
     if (taken !== undefined) sent.push(taken);
     run = [];
@@ -87,7 +95,7 @@ function userMessage(text: string): MessageItem {
 type Image = Extract<ContentPart, { type: "input_image" }>;
 
 /** Where an output cannot contain images, they move to a user message after the outputs they belong to. */
-function imagesBehindOutputs(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+function moveImagesAfterOutputs(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   const sent: (SentItem | CustomItem)[] = [];
   let images: Image[] = [];
   for (const item of items) {
@@ -119,7 +127,7 @@ function isImage(part: ContentPart): part is Image {
 }
 
 /** Removes an id that repeats an earlier one: the Responses API rejects duplicates and does not need ids. */
-function withoutDoubledIds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
+function removeDuplicateIds(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   const seen = new Set<string>();
   return items.map((item) => {
     if (!("id" in item) || typeof item.id !== "string") return item;

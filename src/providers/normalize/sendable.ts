@@ -20,7 +20,7 @@ const maxNameChars = 64;
  * Converts one item for the API; undefined for items that are never sent. Does not decide about reasoning, or anything
  * that depends on other items.
  */
-export function sendable(item: ResponseItem, rules: ApiRules): SentItem | CustomItem | undefined {
+export function convertItem(item: ResponseItem, rules: ApiRules): SentItem | CustomItem | undefined {
   switch (item.type) {
     case "message":
       return message(item, rules);

@@ -1,6 +1,6 @@
 import type { WireApi } from "../../messages/config.js";
 import type { ResponseItem } from "../../messages/response-item.js";
-import { normalized } from "./normalized.js";
+import { normalizeHistory } from "./normalized.js";
 
 /** How normalization changes the items of one type. */
 export interface TypeChanges {
@@ -25,7 +25,7 @@ export interface WireChanges {
  * identity.
  */
 export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
-  const sent = normalized(api, items, model);
+  const sent = normalizeHistory(api, items, model);
   const had = new Set<unknown>(items);
   const kept = new Set<unknown>(sent);
   const types = [...new Set([...items, ...sent].map(({ type }) => type))];

@@ -1,4 +1,4 @@
-const asked =
+const expressionPattern =
   /(?:^|\b(?:what(?:['’]?s| is)|how much is|calculate|compute|solve)\s+)([-(\d.][-\d\s.+*/%()×÷]*)=?\s*[?!]*$/i;
 const levels = ["+-", "*/%"];
 
@@ -7,7 +7,7 @@ const levels = ["+-", "*/%"];
  * question.
  */
 export function expressionIn(sentence: string): string | undefined {
-  const expression = asked.exec(sentence)?.[1]?.replace(/[\s.]+$/, "");
+  const expression = expressionPattern.exec(sentence)?.[1]?.replace(/[\s.]+$/, "");
   return expression !== undefined && /[\d)]\s*[-+*/%×÷]/.test(expression) ? expression : undefined;
 }
 

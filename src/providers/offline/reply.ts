@@ -23,7 +23,7 @@ const nextClause = /(?:\s+(?:and|but)|,)\s+(?=(?:my|i)\s)/i;
 
 const isQuestion = (sentence: string): boolean => questionPattern.test(sentence);
 
-const asTold = ({ said }: Fact): string => said.replaceAll(/\bmy\b/gi, "your").replace(/^i\b/i, "you");
+const toSecondPerson = ({ said }: Fact): string => said.replaceAll(/\bmy\b/gi, "your").replace(/^i\b/i, "you");
 
 const maxQuoteChars = 160;
 
@@ -74,13 +74,13 @@ function plainReply({ input, tools }: ModelRequest): OfflineReply {
     const earlier = previousSummary.exec(message)?.slice(1) ?? [];
     return say(extractSummary([...earlier, ...told.slice(0, -1)], texts(items, "assistant")));
   }
-  const call = callAsked(message.replace(/^please\s+/i, ""));
+  const call = requestedCall(message.replace(/^please\s+/i, ""));
   if (call === undefined) return say(converse(message, told, said.slice(0, -1)));
   return tools.some((tool) => tool.name === call.name) ? call : say(`${self} I have no tool named ${call.name} here.`);
 }
 
 /** The tool call that a plain-text request asks for. */
-function callAsked(request: string): Call | undefined {
+function requestedCall(request: string): Call | undefined {
   const folder = /^list (?:the |all )?files(?: in (\S+?))?[.?!]*$/i.exec(request);
   if (folder !== null) return call("shell", { command: ["ls", "-1", unquoted(folder[1] ?? ".")] });
   const command = /^run (\S[^]*)$/i.exec(request)?.[1];
@@ -103,9 +103,9 @@ function converse(message: string, told: readonly string[], before: readonly str
   if (message === "" || /^(?:\/?help|what can you do|(?:who|what) are you)\b/i.test(message)) return help;
   const sentences = sentencesOf(message).toReversed();
   const first = (answer: (sentence: string) => string | undefined) => sentences.map(answer).find((text) => text);
-  const facts = factsIn(message).map(asTold);
+  const facts = factsIn(message).map(toSecondPerson);
   return (
-    first((sentence) => recallSaid(sentence, before)) ??
+    first((sentence) => recallConversation(sentence, before)) ??
     first((sentence) => recallFact(sentence, told)) ??
     first((sentence) => calculate(expressionIn(sentence) ?? "")) ??
     (facts.length > 0
@@ -115,7 +115,7 @@ function converse(message: string, told: readonly string[], before: readonly str
 }
 
 /** Answers a question about the conversation itself. */
-function recallSaid(question: string, before: readonly string[]): string | undefined {
+function recallConversation(question: string, before: readonly string[]): string | undefined {
   if (/\b(?:maths?|arithmetic)\b.*\b(?:ask|question)/i.test(question)) {
     const asked = before.findLast((text) => sentencesOf(text).some((part) => expressionIn(part) !== undefined));
     return asked === undefined ? "You have not asked me to calculate anything." : `You asked: ${echo(asked)}`;
@@ -128,10 +128,10 @@ function recallSaid(question: string, before: readonly string[]): string | undef
 }
 
 function recallFact(question: string, told: readonly string[]): string | undefined {
-  const subject = subjectAsked(question);
+  const subject = questionSubject(question);
   if (subject === undefined) return undefined;
   const fact = recall(told.flatMap(factsIn), subject);
-  return fact === undefined ? "You have not told me that yet." : `You told me: ${asTold(fact)}.`;
+  return fact === undefined ? "You have not told me that yet." : `You told me: ${toSecondPerson(fact)}.`;
 }
 
 function report(output: ToolOutputContent): string {
@@ -226,7 +226,7 @@ function factsIn(text: string): Fact[] {
 }
 
 /** The subject of a question about the user: `name` in "What did I tell you my name was?". */
-function subjectAsked(sentence: string): string | undefined {
+function questionSubject(sentence: string): string | undefined {
   if (!isQuestion(sentence)) return undefined;
   if (/\bwho am i\b/i.test(sentence)) return "name";
   const verb = /\bdo i (live|work|study)\b/i.exec(sentence)?.[1];

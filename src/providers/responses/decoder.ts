@@ -4,11 +4,11 @@ import type { ModelEvent, ModelRequest } from "../../messages/model.js";
 import { messageText, type ResponseItem, type ItemOrigin } from "../../messages/response-item.js";
 import { BufferedBytes } from "../buffered-bytes.js";
 import { contentFiltered } from "../failures/content-filtered.js";
-import { cutAnswer } from "../failures/incomplete-answer.js";
+import { incompleteAnswer } from "../failures/incomplete-answer.js";
 import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
 import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
 import { requestDigest } from "../request-digest.js";
-import { AlikeEvents } from "../transport/event-parser.js";
+import { EventParser } from "../transport/event-parser.js";
 import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "../transport/json-text.js";
 import type { ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
@@ -27,7 +27,7 @@ type EventType = Responses.ResponseStreamEvent["type"];
 /**
  * Events without useful content that are frequent, or long because they repeat the request. They are skipped unparsed.
  */
-const passedOver: ReadonlySet<string> = new Set<EventType>([
+const skippedEvents: ReadonlySet<string> = new Set<EventType>([
   "response.created",
   "response.queued",
   "response.in_progress",
@@ -49,7 +49,7 @@ const hasMessageText = (item: ResponseItem): boolean => item.type === "message" 
 export class ResponsesDecoder implements WireDecoder {
   readonly #request: ModelRequest;
   readonly #context: FailureContext;
-  readonly #events = new AlikeEvents();
+  readonly #events = new EventParser();
   readonly #streamed = new StreamedItems();
   readonly #buffered = new BufferedBytes();
   /** The argument bytes received for the current call. */
@@ -68,7 +68,7 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   decode({ event, data }: ServerEvent): readonly ModelEvent[] {
-    if (passedOver.has(event) || data === "[DONE]") return nothing;
+    if (skippedEvents.has(event) || data === "[DONE]") return nothing;
     const value = this.#events.read(ends.has(event) ? withoutEcho(data) : data);
     // Events not listed here are ignored, including those of later API versions.
     switch (textAt(value, "type") as EventType) {
@@ -110,7 +110,7 @@ export class ResponsesDecoder implements WireDecoder {
   }
 
   end(): readonly ModelEvent[] {
-    throw new FailureError(cutAnswer);
+    throw new FailureError(incompleteAnswer);
   }
 
   #begin(event: Record<string, unknown>): readonly ModelEvent[] {
@@ -177,7 +177,7 @@ export class ResponsesDecoder implements WireDecoder {
     const output_tokens = countAt(usage, "output_tokens");
     const items = this.#lastItems(recordsAt(response, "output"), end === "length");
     // Half a call must not run, and must not be lost silently.
-    if (end === "stop" && this.#streamed.hasOpenCall) return [...items, { type: "failed", failure: cutAnswer }];
+    if (end === "stop" && this.#streamed.hasOpenCall) return [...items, { type: "failed", failure: incompleteAnswer }];
     const finishReason = end === "stop" && this.#calls > 0 ? "tool_calls" : end;
     return [
       ...items,

@@ -3,11 +3,11 @@ import type { ModelRequest } from "../../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
-import { takesCustomTools } from "../normalize/custom-tools.js";
-import { normalized } from "../normalize/normalized.js";
+import { supportsCustomTools } from "../normalize/custom-tools.js";
+import { normalizeHistory } from "../normalize/normalized.js";
 import type { CustomItem, SentItem } from "../normalize/sent-item.js";
 import { outputFormat } from "../output-format.js";
-import { mayReason, sentEffort } from "../sent-effort.js";
+import { canReason, effortFor } from "../sent-effort.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;
@@ -18,10 +18,10 @@ export function responsesBody(request: ModelRequest): Body {
   return {
     model,
     ...(instructions === "" ? {} : { instructions }),
-    input: normalized("responses", request.input, model).map(inputItem),
-    ...(tools.length === 0 ? {} : { tools: tools.map(takesCustomTools(model) ? offeredTool : functionTool) }),
-    ...(mayReason(request)
-      ? { reasoning: reasoning(sentEffort(request)), include: ["reasoning.encrypted_content"] }
+    input: normalizeHistory("responses", request.input, model).map(inputItem),
+    ...(tools.length === 0 ? {} : { tools: tools.map(supportsCustomTools(model) ? offeredTool : functionTool) }),
+    ...(canReason(request)
+      ? { reasoning: reasoning(effortFor(request)), include: ["reasoning.encrypted_content"] }
       : {}),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputFormat(outputSchema) } } }),

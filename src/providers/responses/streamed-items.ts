@@ -71,7 +71,9 @@ export class StreamedItems {
 
   /** Whether an announced call has incomplete arguments. */
   get hasOpenCall(): boolean {
-    return [...this.#items.values()].some((streamed) => streamed.call !== undefined && givenTo(streamed) === undefined);
+    return [...this.#items.values()].some(
+      (streamed) => streamed.call !== undefined && callInput(streamed) === undefined,
+    );
   }
 
   /**
@@ -102,7 +104,7 @@ function keyOf({ output_index: index }: Event, itemId: string): string | number 
 }
 
 /** A call's arguments or input: as reported, or from its deltas if they are complete. */
-function givenTo({ call, completed, texts }: StreamedItem): Record<string, unknown> | undefined {
+function callInput({ call, completed, texts }: StreamedItem): Record<string, unknown> | undefined {
   if (completed !== undefined) return completed;
   const streamed = texts.get("arguments")?.toString() ?? "";
   if (call?.["type"] === "custom_tool_call") return streamed === "" ? undefined : { input: streamed };
@@ -112,7 +114,7 @@ function givenTo({ call, completed, texts }: StreamedItem): Record<string, unkno
 function itemOf(streamed: StreamedItem): Record<string, unknown> | undefined {
   const { id, texts, call } = streamed;
   if (call !== undefined) {
-    const given = givenTo(streamed);
+    const given = callInput(streamed);
     return given === undefined ? undefined : { ...call, ...given, status: "completed" };
   }
   const parts = (kind: TextKind) => {

@@ -1,5 +1,5 @@
 import { eventJson } from "./event-json.js";
-import { filled, fits, type Mold, moldOf } from "./event-template.js";
+import { fillTemplate, matchesTemplate, type EventTemplate, createTemplate } from "./event-template.js";
 
 /** Deltas are short; longer events are not repeated. */
 const maxChars = 2_048;
@@ -10,18 +10,18 @@ const maxMisses = 8;
  * Reads the events of one answer. Most differ from the previous one only in a text and a number; comparing them with it
  * is faster than parsing. The returned object is valid until the next call, which may change it.
  */
-export class AlikeEvents {
-  #mold: Mold | undefined;
+export class EventParser {
+  #mold: EventTemplate | undefined;
   #misses = 0;
 
   read(data: string): Record<string, unknown> {
-    if (this.#mold !== undefined && fits(data, this.#mold)) {
+    if (this.#mold !== undefined && matchesTemplate(data, this.#mold)) {
       this.#misses = 0;
-      return filled(this.#mold);
+      return fillTemplate(this.#mold);
     }
     const value = eventJson(data);
     if (data.length > maxChars || this.#misses > maxMisses || !isDelta(value)) return value;
-    const mold = moldOf(data, value);
+    const mold = createTemplate(data, value);
     if (mold === undefined) return value;
     this.#mold = mold;
     this.#misses += 1;

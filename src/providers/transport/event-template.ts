@@ -22,7 +22,7 @@ interface Hole {
 }
 
 /** A parsed event as a template: its text without the holes. One hole follows each piece except the last. */
-export interface Mold {
+export interface EventTemplate {
   readonly value: Record<string, unknown>;
   readonly pieces: readonly string[];
   readonly holes: readonly Hole[];
@@ -31,7 +31,7 @@ export interface Mold {
 }
 
 /** Every piece must be in its place, so that a matching event is JSON of the same shape. */
-export function fits(data: string, { pieces, holes, found }: Mold): boolean {
+export function matchesTemplate(data: string, { pieces, holes, found }: EventTemplate): boolean {
   let position = 0;
   for (let index = 0; index < pieces.length; index += 1) {
     const piece = pieces[index] ?? "";
@@ -49,7 +49,7 @@ export function fits(data: string, { pieces, holes, found }: Mold): boolean {
   return false;
 }
 
-export function filled({ value, holes, found }: Mold): Record<string, unknown> {
+export function fillTemplate({ value, holes, found }: EventTemplate): Record<string, unknown> {
   for (let index = 0; index < holes.length; index += 1) {
     const hole = holes[index];
     const inside = found[index];
@@ -83,7 +83,7 @@ function endOfCount(data: string, start: number): number {
 }
 
 /** Undefined if the position of a hole is ambiguous. */
-export function moldOf(data: string, value: Record<string, unknown>): Mold | undefined {
+export function createTemplate(data: string, value: Record<string, unknown>): EventTemplate | undefined {
   const holes = holesIn(value, 0);
   const places = holes.flatMap((hole) => {
     const place = placeOf(data, hole);
@@ -120,15 +120,15 @@ function placeOf(data: string, { parent, key, kind }: Hole): Place | undefined {
   const name = `"${key}"`;
   const at = data.indexOf(name);
   if (at === -1 || data.indexOf(name, at + 1) !== -1) return undefined;
-  const colon = behindSpaces(data, at + name.length);
-  const value = behindSpaces(data, colon + 1);
+  const colon = skipSpaces(data, at + name.length);
+  const value = skipSpaces(data, colon + 1);
   if (data[colon] !== ":" || (kind === "text" && data[value] !== '"')) return undefined;
   const start = kind === "text" ? value + 1 : value;
   const end = kind === "text" ? endOfText(data, start) : endOfCount(data, start);
   return end !== -1 && data.slice(start, end) === String(parent[key]) ? { start, end } : undefined;
 }
 
-function behindSpaces(data: string, start: number): number {
+function skipSpaces(data: string, start: number): number {
   let index = start;
   while (data.charCodeAt(index) === space) index += 1;
   return index;

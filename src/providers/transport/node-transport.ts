@@ -9,7 +9,7 @@ import { answerOf } from "./node-request.js";
 import { readText } from "./read-text.js";
 import { EventReader } from "./sse-reader.js";
 import { maxErrorBytes } from "./stream-bounds.js";
-import type { Answer, Transport } from "./transport.js";
+import type { PendingResponse, Transport } from "./transport.js";
 import { webPost } from "./web-post.js";
 import { FailureError } from "../../messages/failure-error.js";
 
@@ -30,7 +30,7 @@ const pool: https.AgentOptions = {
   scheduling: "lifo",
 };
 
-const maxBytes = 32 * 1024 * 1024;
+const maxResponseBytes = 32 * 1024 * 1024;
 
 const withoutBody: ReadonlySet<number> = new Set([204, 205]);
 
@@ -75,7 +75,7 @@ const events: Transport["events"] = (answer, bounds) => {
   return new EventReader(answer.body, bounds);
 };
 
-function typeOf({ headers }: Answer): string {
+function typeOf({ headers }: PendingResponse): string {
   return String(headers["content-type"] ?? "").split(";", 1)[0] ?? "";
 }
 
@@ -85,11 +85,11 @@ const noStream = (type: string): string => `the server answered with ${type} ins
 function nodePost(sender: NodeSender): Transport["post"] {
   return ({ url, headers }, body) => {
     const sent = sender.send({ url, method: "POST", headers, body });
-    return { answer: sent.answer.then(answerIn), cancel: (reason) => sent.cancel(reason) };
+    return { answer: sent.answer.then(nodeResponse), cancel: (reason) => sent.cancel(reason) };
   };
 }
 
-async function answerIn(message: IncomingMessage): Promise<Answer> {
+async function nodeResponse(message: IncomingMessage): Promise<PendingResponse> {
   const { statusCode = 0, headers } = message;
   const body = decoded(message, headers["content-encoding"]);
   if (statusCode >= 400) {
@@ -109,18 +109,18 @@ function nodeFetch(sender: NodeSender): typeof fetch {
     const onAbort = (): void => sent.cancel(signal?.reason as Error);
     signal?.addEventListener("abort", onAbort);
     try {
-      return await whole(await sent.answer);
+      return await readResponse(await sent.answer);
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
   };
 }
 
-async function whole(message: IncomingMessage): Promise<Response> {
+async function readResponse(message: IncomingMessage): Promise<Response> {
   const status = message.statusCode ?? 0;
   const headers = headersOf(message);
   const body = decoded(message, headers.get("content-encoding"));
-  const text = await readText(body, status >= 400 ? maxErrorBytes : maxBytes);
+  const text = await readText(body, status >= 400 ? maxErrorBytes : maxResponseBytes);
   return new Response(withoutBody.has(status) ? null : text, { status, headers });
 }
 
@@ -231,7 +231,7 @@ class Sent {
     const { request, answer } = begin(mayReuse);
     this.#request = request;
     try {
-      return kept(await answer);
+      return refuseRedirect(await answer);
     } catch (error) {
       if (this.#reason !== undefined) throw this.#reason;
       // The server closed the idle connection just as it was reused, so it has not seen the request.
@@ -242,7 +242,7 @@ class Sent {
   }
 }
 
-function kept(message: http.IncomingMessage): http.IncomingMessage {
+function refuseRedirect(message: http.IncomingMessage): http.IncomingMessage {
   const status = message.statusCode ?? 0;
   if (!isRedirect(status)) return message;
   message.destroy();

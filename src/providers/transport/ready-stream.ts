@@ -17,7 +17,7 @@ export abstract class ReadyStream<E> implements AsyncIterableIterator<E, undefin
         try {
           const value = this.take();
           if (value === undefined) this.onReady(look);
-          else resolve(value === null ? ended : { done: false, value });
+          else resolve(value === null ? endOfStream : { done: false, value });
         } catch (error) {
           reject(error);
         }
@@ -31,4 +31,4 @@ export abstract class ReadyStream<E> implements AsyncIterableIterator<E, undefin
   }
 }
 
-export const ended: IteratorResult<never, undefined> = { done: true, value: undefined };
+export const endOfStream: IteratorResult<never, undefined> = { done: true, value: undefined };

@@ -13,13 +13,13 @@ interface Client {
 }
 
 type MakeClient = (connection: WireConnection, credential: Credential | undefined, timeout: number) => Promise<Client>;
-export type HeadOf = (
+export type MakeHead = (
   connection: WireConnection,
   credential: Credential | undefined,
   timeout: number,
 ) => Promise<RequestHead>;
 
-interface Kept {
+interface CachedHead {
   readonly secret: string | undefined;
   readonly timeout: number;
   readonly head: RequestHead;
@@ -29,8 +29,8 @@ interface Kept {
  * Caches the head that the SDK builds until the credential changes. Building it for each request, with the rest of the
  * SDK's work before `fetch`, would take longer than everything else before the request is sent.
  */
-export function keptHead(path: string, makeClient: MakeClient): HeadOf {
-  const kept = new WeakMap<WireConnection, Kept>();
+export function cachedHead(path: string, makeClient: MakeClient): MakeHead {
+  const kept = new WeakMap<WireConnection, CachedHead>();
   return async (connection, credential, timeout) => {
     const secret = secretOf(credential);
     const known = kept.get(connection);

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
-import { ended, ReadyStream } from "./ready-stream.js";
+import { endOfStream, ReadyStream } from "./ready-stream.js";
 import type { ServerEvent, StreamBounds } from "./transport.js";
 
 /** The source is paused while more than this is waiting to be read. */
@@ -75,7 +75,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
       this.#close("ended");
       letPass(this.#source);
     }
-    return Promise.resolve(ended);
+    return Promise.resolve(endOfStream);
   }
 
   readonly #onData = (bytes: Buffer): void => {

@@ -19,15 +19,15 @@ export interface StreamBounds {
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A response whose body has not been read yet. */
-export interface Answer {
+export interface PendingResponse {
   readonly headers: AnswerHeaders;
   readonly body: Readable;
 }
 
 /** A request in flight. */
-export interface Posted {
+export interface PostedRequest {
   /** Rejects with an `AnswerError` if the server responds with an error. */
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<PendingResponse>;
   /**
    * Cancels the request and its response. Not an AbortSignal, because one for each of a thousand turns would cost as
    * much as the request.
@@ -43,9 +43,9 @@ export interface Transport {
    * Sends a request to a model. The body is built when it is sent, and again if it is sent again: kept until the
    * response begins, it would be promoted to the old generation by the garbage collector.
    */
-  post(head: RequestHead, body: () => string | Uint8Array): Posted;
+  post(head: RequestHead, body: () => string | Uint8Array): PostedRequest;
   /** The events of a response. Throws a `FailureError` if it has none, breaks off, stalls or exceeds the bounds. */
-  events(answer: Answer, bounds: StreamBounds): ReadyStream<ServerEvent>;
+  events(answer: PendingResponse, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Closes idle connections; the transport must not be used afterwards. */
   close(): void;
 }

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { AnswerError } from "../failures/answer-error.js";
 import { readText } from "./read-text.js";
 import { maxErrorBytes } from "./stream-bounds.js";
-import type { Answer, Transport } from "./transport.js";
+import type { PendingResponse, Transport } from "./transport.js";
 
 /** Posts through a web `fetch`, which is how a proxy is reached. */
 export function webPost(fetchFrom: typeof fetch): Transport["post"] {
@@ -10,13 +10,13 @@ export function webPost(fetchFrom: typeof fetch): Transport["post"] {
     const controller = new AbortController();
     const { signal } = controller;
     return {
-      answer: fetchFrom(url, { method: "POST", headers, body: body(), signal }).then(answerIn),
+      answer: fetchFrom(url, { method: "POST", headers, body: body(), signal }).then(webResponse),
       cancel: (reason) => controller.abort(reason),
     };
   };
 }
 
-async function answerIn(response: Response): Promise<Answer> {
+async function webResponse(response: Response): Promise<PendingResponse> {
   const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
   if (!response.ok) {
     const text = await readText(body, maxErrorBytes);

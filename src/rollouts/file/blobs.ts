@@ -3,14 +3,14 @@ import { constants } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory, writeAll } from "./file-system.js";
-import { besideRollout } from "../layout.js";
+import { companionPath } from "../layout.js";
 import type { RepairFiles } from "../repair/repair-files.js";
 
 const blobName = /^[0-9a-f]{64}$/;
 
 /** Returns the folder of blobs: full tool outputs of which the model saw only a part, one file per content. */
 export function blobFolder(rolloutPath: string): string {
-  return besideRollout(rolloutPath, "blobs");
+  return companionPath(rolloutPath, "blobs");
 }
 
 export function isBlobName(name: string): boolean {

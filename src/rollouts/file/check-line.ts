@@ -7,7 +7,7 @@ import { isoTime } from "../formats/lines/detect.js";
 import type { LineObject } from "./line-object.js";
 
 /** Codex line types that do not affect the history. Messages between agents are not listed, because they do. */
-const linesBeside = new Set([
+const ignoredLineTypes = new Set([
   "world_state",
   "token_usage_record",
   "security_risk_score",
@@ -15,7 +15,7 @@ const linesBeside = new Set([
 ]);
 
 /** Events written by any version of Codex that cody does not need, because they only repeat items. */
-const eventsBeside = [
+const ignoredEventTypes = [
   "agent_reasoning_raw_content",
   "collab_agent_interaction_end",
   "collab_agent_spawn_end",
@@ -39,7 +39,7 @@ const eventsBeside = [
 
 const knownPayloads: ReadonlyMap<string, ReadonlySet<unknown>> = new Map([
   ["response_item", new Set(typesOf(ResponseItem.options[0].options))],
-  ["event_msg", new Set([...typesOf(EventMsg.options), ...eventsBeside])],
+  ["event_msg", new Set([...typesOf(EventMsg.options), ...ignoredEventTypes])],
   ["cody", new Set(typesOf(CodyPayload.options))],
 ]);
 
@@ -57,9 +57,9 @@ export function checkLine(value: LineObject, time?: string): CheckedLine {
   const dated = typeof value["timestamp"] === "string" ? value : { ...value, timestamp: timeOf(value, time) };
   const isWritten = isKnown(dated);
   const known = isWritten ? dated : withCodexItems(dated);
-  if (!isWritten && !isKnown(known)) return { line: undefined, isUnderstood: isBesideHistory(value) };
+  if (!isWritten && !isKnown(known)) return { line: undefined, isUnderstood: isIgnorable(value) };
   // Returns the value itself instead of zod's copy, so that keys of newer versions are preserved.
-  return { line: known as OwnLine, isUnderstood: !holdsUnknown(value) };
+  return { line: known as OwnLine, isUnderstood: !hasUnknownPayload(value) };
 }
 
 const isKnown = (line: object): boolean => knownLine.safeParse(line).success;
@@ -71,12 +71,12 @@ function timeOf({ timestamp, payload }: LineObject, time: string | undefined): s
 }
 
 /** Whether a line of unknown shape can be skipped without losing history. */
-function isBesideHistory(line: LineObject): boolean {
-  return linesBeside.has(line.type);
+function isIgnorable(line: LineObject): boolean {
+  return ignoredLineTypes.has(line.type);
 }
 
 /** Whether a line of a known type has an unknown payload type, which a newer version may have written. */
-function holdsUnknown(line: LineObject): boolean {
+function hasUnknownPayload(line: LineObject): boolean {
   const known = knownPayloads.get(line.type);
   return known !== undefined && isRecord(line["payload"]) && !known.has(line["payload"]["type"]);
 }

@@ -14,7 +14,7 @@ export interface RolloutPart {
 }
 
 /** The location of the `session_meta` line that names the earlier parts. */
-export interface MetaPlace {
+export interface MetaLocation {
   readonly path: string;
   readonly conversationId: string;
   readonly line: number;
@@ -28,7 +28,7 @@ const knownModes = new Set<unknown>([undefined, null, "legacy", "paginated"]);
  * Returns the parts of other rollouts that precede a conversation, oldest first; empty without any lookup if it has
  * none.
  */
-export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<RolloutPart[]> {
+export async function findEarlierParts(meta: LineObject, place: MetaLocation): Promise<RolloutPart[]> {
   const refused = (detail: string) => new CorruptedRolloutError(place.conversationId, place.line, detail);
   const find = rolloutFinder(place.path);
   const parts: RolloutPart[] = [];
@@ -55,7 +55,7 @@ export async function partsBefore(meta: LineObject, place: MetaPlace): Promise<R
     }
     seen.add(path);
     parts.push({ path, bytes: base.end_byte_offset });
-    current = (await firstLine(path, place.conversationId))?.value;
+    current = (await readFirstLine(path, place.conversationId))?.value;
   }
 }
 
@@ -77,7 +77,7 @@ export interface FirstLine {
 /**
  * Returns the first non-blank line if it is readable. The reader of the whole file reports damage, not this function.
  */
-export async function firstLine(path: string, conversationId: string): Promise<FirstLine | undefined> {
+export async function readFirstLine(path: string, conversationId: string): Promise<FirstLine | undefined> {
   let number = 0;
   for await (const raw of rawLines(path, conversationId)) {
     number += 1;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isRecord } from "../../base/is-record.js";
-import { formOf } from "../formats/lines/detect.js";
+import { detectLineFormat } from "../formats/lines/detect.js";
 import { visible } from "../../base/text/visible.js";
 
 /** Longer lines count as damage: neither cody nor Codex writes them, and a line must fit in memory. */
@@ -55,7 +55,7 @@ export function withoutMark(bytes: Buffer): Buffer {
 export function lineObject(value: unknown): LineObject | undefined {
   if (!isRecord(value)) return undefined;
   if (typeof value["type"] === "string") return value as LineObject;
-  const form = formOf(value);
+  const form = detectLineFormat(value);
   return form === undefined ? undefined : { ...value, type: `(${form})` };
 }
 

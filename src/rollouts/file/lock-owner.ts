@@ -28,7 +28,7 @@ export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<bool
   if (hasRestartedSince(owner, us)) return true;
   if (!isSameMachine(owner, us) || owner.pidNamespace !== us.pidNamespace) return false;
   if (!isSocketPath(owner.socket)) return false;
-  const answer = await answers(owner.socket);
+  const answer = await probeSocket(owner.socket);
   if (answer === "alive") return false;
   // A pid means nothing when its namespace is unknown; a socket that refuses was listened on by a process that ended.
   if (owner.pidNamespace === "") return answer === "refused";
@@ -39,7 +39,7 @@ export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<bool
 }
 
 /** Describes an owner so that a person can find it. */
-export function shownOwner(owner: LockOwner, us: LockOwner): string {
+export function describeOwner(owner: LockOwner, us: LockOwner): string {
   if (!isSameMachine(owner, us)) return `pid ${owner.pid} on another machine`;
   if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
   if (owner.pidNamespace === "") return `pid ${owner.pid}, perhaps in another container`;
@@ -58,7 +58,7 @@ function isSameMachine(owner: LockOwner, us: LockOwner): boolean {
 }
 
 /** Probes whether a process listens on a socket; every error other than refused or missing counts as alive. */
-export async function answers(path: string): Promise<"alive" | "refused" | "missing"> {
+export async function probeSocket(path: string): Promise<"alive" | "refused" | "missing"> {
   const code = await connectCode(path);
   if (code === "ECONNREFUSED") return "refused";
   return code === "ENOENT" ? "missing" : "alive";

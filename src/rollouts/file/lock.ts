@@ -3,8 +3,8 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { linked, takeOverLock } from "../../base/fs/lock-takeover.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { besideRollout } from "../layout.js";
-import { answers, isOwnerDead, readLock, shownOwner } from "./lock-owner.js";
+import { companionPath } from "../layout.js";
+import { probeSocket, isOwnerDead, readLock, describeOwner } from "./lock-owner.js";
 
 export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
 
@@ -17,7 +17,7 @@ const unknownTaker = "a process that is just locking it";
  * Ensures one writer per rollout across processes. The lock file is linked into place atomically, names its owner,
  * and is stale once the owner's process ends.
  */
-export async function takeLock(
+export async function acquireLock(
   rolloutPath: string,
   owner: LockOwner,
   options: { readonly force: boolean },
@@ -40,7 +40,7 @@ export async function takeLock(
 export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
   const found = await readLock(lockPath(rolloutPath));
   if (found.status !== "held" || found.owner.token === us.token) return undefined;
-  return (await isOwnerDead(found.owner, us)) ? undefined : shownOwner(found.owner, us);
+  return (await isOwnerDead(found.owner, us)) ? undefined : describeOwner(found.owner, us);
 }
 
 export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
@@ -71,7 +71,7 @@ export async function removeLeftLock(rolloutPath: string, closedTokens: Readonly
 }
 
 function lockPath(rolloutPath: string): string {
-  return besideRollout(rolloutPath, "lock");
+  return companionPath(rolloutPath, "lock");
 }
 
 async function tryOnce(lock: string, temporary: string, us: LockOwner, force: boolean): Promise<LockOutcome | "again"> {
@@ -84,7 +84,7 @@ async function tryOnce(lock: string, temporary: string, us: LockOwner, force: bo
     return { status: "taken" };
   }
   if (found.status === "garbled") return { status: "in_use", owner: unreadableOwner };
-  if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: shownOwner(found.owner, us) };
+  if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: describeOwner(found.owner, us) };
   return takeOver(lock, temporary, found.owner, us);
 }
 
@@ -99,7 +99,7 @@ async function takeOver(
   if (outcome.status === "again") return "again";
   if (outcome.status === "in_use") return { status: "in_use", owner: shownTaker(outcome.by, us) };
   const sockets = outcome.gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
-  await Promise.all(sockets.map(removeUnanswered));
+  await Promise.all(sockets.map(removeDeadSocket));
   return { status: "taken" };
 }
 
@@ -109,12 +109,12 @@ function tokenOf({ token }: LockOwner): string {
 
 function shownTaker(taker: LockOwner | "unreadable" | undefined, us: LockOwner): string {
   if (taker === "unreadable") return unreadableOwner;
-  return taker === undefined ? unknownTaker : shownOwner(taker, us);
+  return taker === undefined ? unknownTaker : describeOwner(taker, us);
 }
 
 /** Removes a socket only if nobody answers, because a lock file may name any socket, even one in use by now. */
-async function removeUnanswered(socket: string): Promise<void> {
-  if ((await answers(socket)) === "refused") await rm(socket, { force: true });
+async function removeDeadSocket(socket: string): Promise<void> {
+  if ((await probeSocket(socket)) === "refused") await rm(socket, { force: true });
 }
 
 async function writeOwner(path: string, owner: LockOwner): Promise<void> {

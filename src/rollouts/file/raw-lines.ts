@@ -18,7 +18,7 @@ export interface LineRange {
 
 const newline = 0x0a;
 
-/** Yields the lines of a file, or of its first `upTo` bytes. The file is open only during the iteration. */
+/** Yields the lines of a file, or of its first `firstBytes` bytes. The file is open only during the iteration. */
 export async function* rawLines(path: string, conversationId: string, upTo?: number): AsyncGenerator<RawLine> {
   for await (const batch of rawBatches(path, conversationId, { upTo })) yield* batch;
 }

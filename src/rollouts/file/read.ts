@@ -2,9 +2,9 @@ import { basename } from "node:path";
 import { CorruptedRolloutError } from "../../base/errors.js";
 import type { OwnLine, RolloutLine } from "../../messages/rollout-line.js";
 import { checkLine } from "./check-line.js";
-import { FormReader } from "../formats/lines/form-reader.js";
+import { ForeignLineReader } from "../formats/lines/form-reader.js";
 import { replacesHistory } from "./history.js";
-import { partsBefore } from "./history-base.js";
+import { findEarlierParts } from "./history-base.js";
 import { readLineBytes, withoutMark } from "./line-object.js";
 import { rawBatches } from "./raw-lines.js";
 
@@ -69,7 +69,7 @@ async function* batchesOf(
 ): AsyncGenerator<NumberedLine[]> {
   let number = 0;
   let begun = false;
-  const forms = new FormReader(conversationId);
+  const forms = new ForeignLineReader(conversationId);
   const damage = (detail: string) =>
     part === undefined
       ? new CorruptedRolloutError(conversationId, number, detail)
@@ -122,7 +122,7 @@ async function* batchesOf(
       begun = true;
       yield batch;
       batch = [];
-      for (const before of await partsBefore(read.value, { path, conversationId, line: number })) {
+      for (const before of await findEarlierParts(read.value, { path, conversationId, line: number })) {
         const partEnd = noLines();
         yield* batchesOf(
           { path: before.path, conversationId, part: { bytes: before.bytes, namedIn: number } },

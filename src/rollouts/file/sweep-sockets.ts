@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { answers } from "./lock-owner.js";
+import { probeSocket } from "./lock-owner.js";
 import { isProcessDead } from "../../base/process/is-dead.js";
 import { otherRuntimeDirectory, socketPid } from "./runtime-directory.js";
 
@@ -17,7 +17,7 @@ export async function sweepSockets(directory: string, now: number): Promise<void
     const names = (await readdir(place).catch(() => [])).filter((name) => name.endsWith(".sock"));
     for (const name of names) {
       if (left === 0) return;
-      if (await removeIfLeft(join(place, name), now).catch(() => false)) left -= 1;
+      if (await removeIfStale(join(place, name), now).catch(() => false)) left -= 1;
     }
   }
 }
@@ -26,17 +26,17 @@ export async function sweepSockets(directory: string, now: number): Promise<void
  * Whether the process that listened on a socket is certainly gone. A live process does not answer yet between
  * creating its socket and listening on it.
  */
-export async function isLeftSocket(path: string, now: number): Promise<boolean> {
+export async function isStaleSocket(path: string, now: number): Promise<boolean> {
   const stats = await stat(path);
   if (!stats.isSocket()) return false;
   const pid = socketPid(basename(path));
   const hasEnded = pid !== undefined && isProcessDead(pid);
-  return (hasEnded || now - stats.mtimeMs > settledMs) && (await answers(path)) === "refused";
+  return (hasEnded || now - stats.mtimeMs > settledMs) && (await probeSocket(path)) === "refused";
 }
 
 /** Returns whether the socket was removed. */
-async function removeIfLeft(path: string, now: number): Promise<boolean> {
-  if (!(await isLeftSocket(path, now))) return false;
+async function removeIfStale(path: string, now: number): Promise<boolean> {
+  if (!(await isStaleSocket(path, now))) return false;
   await rm(path, { force: true });
   return true;
 }

@@ -1,19 +1,19 @@
 import { constants } from "node:fs";
 import { basename, dirname } from "node:path";
-import { besideRollout } from "../layout.js";
+import { companionPath } from "../layout.js";
 import { readRange, writeAll, type FileSystem, syncDirectory } from "./file-system.js";
 import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
 
 const copyBytes = 1024 * 1024;
 
-const maxKept = 1000;
+const maxTornFiles = 1000;
 
 const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Errors for a path that is not a file or that we may not write. */
 const notOurs = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
 
-export interface MendedTail {
+export interface RepairedTail {
   /** Length of the file after the fix; a line may be appended here. */
   readonly bytes: number;
   readonly torn?: { readonly bytes: number; readonly keptAs: string };
@@ -27,10 +27,15 @@ const newline = 0x0a;
  * and cut off; a complete line without a newline gets one. The caller must hold the lock, because a live writer would
  * lose lines.
  */
-export async function mendTail(fileSystem: FileSystem, fd: number, path: string, size: number): Promise<MendedTail> {
+export async function repairTail(
+  fileSystem: FileSystem,
+  fd: number,
+  path: string,
+  size: number,
+): Promise<RepairedTail> {
   const start = await lastLineStart(fileSystem, fd, size);
   if (start === size) return { bytes: size };
-  if (await isWholeLine(fileSystem, fd, start, size)) {
+  if (await isCompleteLine(fileSystem, fd, start, size)) {
     await writeAll(fileSystem, fd, Buffer.from("\n"));
     await fileSystem.fsync(fd);
     return { bytes: size + 1 };
@@ -51,7 +56,7 @@ async function lastLineStart(fileSystem: FileSystem, fd: number, size: number): 
   return 0;
 }
 
-async function isWholeLine(fileSystem: FileSystem, fd: number, start: number, size: number): Promise<boolean> {
+async function isCompleteLine(fileSystem: FileSystem, fd: number, start: number, size: number): Promise<boolean> {
   if (size - start > maxLineBytes) return false;
   const bytes = await readRange(fileSystem, fd, start, size);
   return readLineBytes(start === 0 ? withoutMark(bytes) : bytes).status !== "bad";
@@ -64,14 +69,14 @@ interface Tail {
   readonly end: number;
 }
 
-interface KeptFile {
+interface TornFile {
   readonly fd: number;
   readonly name: string;
 }
 
 /** Saves a tail in a file beside its rollout and returns that file's name. Safe to repeat after a failure. */
 async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promise<string> {
-  const { fd, name } = await openKept(fileSystem, tail, path);
+  const { fd, name } = await openTornFile(fileSystem, tail, path);
   try {
     await fileSystem.fchmod(fd, 0o600);
     for (const [from, to] of pieces(tail.start, tail.end)) {
@@ -86,13 +91,13 @@ async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promi
 }
 
 /** Opens an empty file: a new one, or the one left by an earlier attempt that failed. */
-async function openKept(fileSystem: FileSystem, tail: Tail, path: string): Promise<KeptFile> {
-  for (let number = 1; number <= maxKept; number += 1) {
-    const kept = besideRollout(path, `torn-${number}`);
+async function openTornFile(fileSystem: FileSystem, tail: Tail, path: string): Promise<TornFile> {
+  for (let number = 1; number <= maxTornFiles; number += 1) {
+    const kept = companionPath(path, `torn-${number}`);
     const fd = (await create(fileSystem, kept)) ?? (await openAgain(fileSystem, kept, tail));
     if (fd !== undefined) return { fd, name: basename(kept) };
   }
-  throw new Error(`there are already ${maxKept} backups of incomplete lines`);
+  throw new Error(`there are already ${maxTornFiles} backups of incomplete lines`);
 }
 
 async function create(fileSystem: FileSystem, kept: string): Promise<number | undefined> {

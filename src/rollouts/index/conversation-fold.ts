@@ -1,29 +1,29 @@
 import { isRecord } from "../../base/is-record.js";
-import { FormReader } from "../formats/lines/form-reader.js";
-import { formOf } from "../formats/lines/detect.js";
+import { ForeignLineReader } from "../formats/lines/form-reader.js";
+import { detectLineFormat } from "../formats/lines/detect.js";
 import type { LineObject } from "../file/line-object.js";
 import { titleOf } from "../list/title.js";
 import { userText } from "../user-text.js";
 import { emptyFacts, type ConversationFacts, tokensIn, usageOf } from "./conversation-facts.js";
-import { type SaidMessage, saidIn } from "./said-message.js";
+import { type SearchableMessage, searchableText } from "./said-message.js";
 
 type Value = Readonly<Record<string, unknown>>;
 
 /** Reads one conversation line by line. Its state is plain data, so that another instance can continue. */
 export class ConversationFold {
   readonly facts: ConversationFacts;
-  readonly #forms: FormReader;
+  readonly #forms: ForeignLineReader;
   readonly #texts = new Set<string>();
 
   constructor(id: string, facts: ConversationFacts = emptyFacts()) {
     this.facts = facts;
-    this.#forms = new FormReader(id);
+    this.#forms = new ForeignLineReader(id);
   }
 
   /** Returns the searchable messages of a line. */
-  add(line: LineObject, offset: number): SaidMessage[] {
+  add(line: LineObject, offset: number): SearchableMessage[] {
     if (this.facts.title === undefined) this.#title(userText(line));
-    if (formOf(line) === undefined) return this.#read(line, offset);
+    if (detectLineFormat(line) === undefined) return this.#read(line, offset);
     this.facts.isForeign = true;
     const lines = this.#forms.linesOf(line)?.lines ?? [];
     return lines
@@ -36,7 +36,7 @@ export class ConversationFold {
     if (title !== undefined) this.facts.title = title;
   }
 
-  #read(line: LineObject, offset: number): SaidMessage[] {
+  #read(line: LineObject, offset: number): SearchableMessage[] {
     const payload = table(line["payload"]);
     switch (line.type) {
       case "session_meta":
@@ -63,7 +63,7 @@ export class ConversationFold {
     // The copied beginning of a conversation may contain first lines of its own.
     if (facts.startedAt !== undefined) return;
     const git = table(payload["git"]);
-    facts.startedAt = text(payload["timestamp"]) ?? "";
+    facts.startedAt = textOrUndefined(payload["timestamp"]) ?? "";
     Object.assign(facts, given({ cwd: payload["cwd"], cliVersion: payload["cli_version"] }));
     Object.assign(facts, given({ originator: payload["originator"], gitBranch: git["branch"] }));
     Object.assign(facts, given({ gitCommit: git["commit_hash"] }));
@@ -90,9 +90,9 @@ export class ConversationFold {
     facts.spent = total;
   }
 
-  #say(item: Value, offset: number): SaidMessage[] {
+  #say(item: Value, offset: number): SearchableMessage[] {
     const { facts } = this;
-    const message = saidIn(item, facts.calls);
+    const message = searchableText(item, facts.calls);
     if (message === undefined) return [];
     if (facts.isForeign) this.#texts.add(message.text);
     if (message.role === "user") {
@@ -103,9 +103,9 @@ export class ConversationFold {
     return message.text.trim() === "" ? [] : [{ ...message, offset }];
   }
 
-  #sayNew(items: unknown, offset: number): SaidMessage[] {
+  #sayNew(items: unknown, offset: number): SearchableMessage[] {
     const fresh = (Array.isArray(items) ? items : []).map(table).filter((item) => {
-      const message = saidIn(item, {});
+      const message = searchableText(item, {});
       return message !== undefined && !this.#texts.has(message.text);
     });
     return fresh.flatMap((item) => this.#say(item, offset));
@@ -121,6 +121,6 @@ function table(value: unknown): Value {
   return isRecord(value) ? value : {};
 }
 
-function text(value: unknown): string | undefined {
+function textOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,10 +1,10 @@
 import { sep } from "node:path";
 import type { ConversationFacts } from "./conversation-facts.js";
-import { folded } from "./folded.js";
+import { lowercase } from "./folded.js";
 import { IndexRows } from "./index-rows.js";
 import { WordSearch } from "./match-words.js";
 import { readConversation } from "./read-conversation.js";
-import type { Found, RolloutFile } from "./scan.js";
+import type { SearchHit, RolloutFile } from "./scan.js";
 import type { SqlDatabase } from "./sql.js";
 
 /** Number of files per transaction; completed ones survive when the process dies. */
@@ -54,9 +54,9 @@ export class ConversationIndex {
   }
 
   /** Returns the first conversations that contain all words. */
-  search<T extends RolloutFile>(conversations: readonly T[], words: readonly string[], limit: number): Found<T>[] {
+  search<T extends RolloutFile>(conversations: readonly T[], words: readonly string[], limit: number): SearchHit<T>[] {
     const sets = words.flatMap((word) => lettersOf(word)).map((query) => this.#rows.withWords(query));
-    const found: Found<T>[] = [];
+    const found: SearchHit<T>[] = [];
     for (const conversation of conversations) {
       if (!sets.every((set) => set.has(conversation.id))) continue;
       const search = new WordSearch(words);
@@ -119,7 +119,7 @@ export class ConversationIndex {
 
 /** Builds a query for all trigrams of a word; none for a shorter word. */
 function lettersOf(word: string): string[] {
-  const letters = Array.from(folded(word));
+  const letters = Array.from(lowercase(word));
   const threes = letters.slice(lettersInOne - 1).map((_, at) => letters.slice(at, at + lettersInOne).join(""));
   if (threes.length === 0) return [];
   return [[...new Set(threes)].map((three) => `"${three.replaceAll('"', '""')}"`).join(" AND ")];

@@ -1,11 +1,11 @@
 import { borderBefore } from "../../base/text/truncate.js";
-import { folded } from "./folded.js";
-import type { SaidMessage } from "./said-message.js";
+import { lowercase } from "./folded.js";
+import type { SearchableMessage } from "./said-message.js";
 
 /** An excerpt of a message with the positions of the words in it. */
 export interface Excerpt {
-  readonly role: SaidMessage["role"];
-  readonly kind: SaidMessage["kind"];
+  readonly role: SearchableMessage["role"];
+  readonly kind: SearchableMessage["kind"];
   readonly tool?: string;
   readonly text: string;
   /** Start and end of each word in `text`. */
@@ -15,8 +15,8 @@ export interface Excerpt {
 const charsBefore = 60;
 const charsBehind = 140;
 
-export function excerptOf({ role, kind, toolName, text }: SaidMessage, words: readonly string[]): Excerpt {
-  const first = Math.min(...words.map((word) => folded(text).indexOf(word)).filter((at) => at !== -1));
+export function excerptOf({ role, kind, toolName, text }: SearchableMessage, words: readonly string[]): Excerpt {
+  const first = Math.min(...words.map((word) => lowercase(text).indexOf(word)).filter((at) => at !== -1));
   const from = borderBefore(text, Math.max(0, first - charsBefore));
   const to = borderBefore(text, Math.min(text.length, first + charsBehind));
   // Words contain no spaces, so collapsing spaces keeps them intact.
@@ -27,7 +27,7 @@ export function excerptOf({ role, kind, toolName, text }: SaidMessage, words: re
 
 /** Overlapping words share one mark. */
 function marksIn(text: string, words: readonly string[]): [number, number][] {
-  const lower = folded(text);
+  const lower = lowercase(text);
   const hits = words.flatMap((word) => hitsOf(lower, word)).toSorted((a, b) => a[0] - b[0]);
   const marks: [number, number][] = [];
   for (const [from, to] of hits) {

@@ -1,8 +1,8 @@
 import { isRecord } from "../../base/is-record.js";
 import type { ConversationFacts } from "./conversation-facts.js";
-import { folded } from "./folded.js";
+import { lowercase } from "./folded.js";
 import type { ReadMark } from "./read-conversation.js";
-import type { SaidMessage } from "./said-message.js";
+import type { SearchableMessage } from "./said-message.js";
 import type { RolloutFile } from "./scan.js";
 import type { SqlDatabase, SqlStatement } from "./sql.js";
 
@@ -43,9 +43,9 @@ export class IndexRows {
     return this.mark(id)?.facts;
   }
 
-  addMessage(id: string, { offset, role, kind, text, toolName }: SaidMessage): void {
+  addMessage(id: string, { offset, role, kind, text, toolName }: SearchableMessage): void {
     const { lastInsertRowid } = this.#statements.addMessage.run(id, offset, role, kind, text, toolName);
-    this.#statements.addWords.run(lastInsertRowid, folded(text));
+    this.#statements.addWords.run(lastInsertRowid, lowercase(text));
   }
 
   setFile({ id, path, size, updatedAt }: RolloutFile, { inode, readTo, tail, facts }: ReadMark): void {
@@ -56,14 +56,14 @@ export class IndexRows {
   }
 
   /** Returns the messages of one conversation, in order. */
-  messages(id: string): SaidMessage[] {
+  messages(id: string): SearchableMessage[] {
     return this.#statements.messages
       .all(id)
       .filter(isRecord)
       .map((row) => ({
         offset: Number(row["offset"]),
-        role: row["role"] as SaidMessage["role"],
-        kind: row["kind"] as SaidMessage["kind"],
+        role: row["role"] as SearchableMessage["role"],
+        kind: row["kind"] as SearchableMessage["kind"],
         text: String(row["text"]),
         toolName: typeof row["tool_name"] === "string" ? row["tool_name"] : null,
       }));
@@ -82,7 +82,7 @@ export class IndexRows {
   /** Removes a conversation. The word index stores no text, so SQLite needs the original text to delete its entries. */
   forget(id: string): void {
     for (const row of this.#statements.texts.all(id)) {
-      if (isRecord(row)) this.#statements.forgetWords.run(Number(row["number"]), folded(String(row["text"])));
+      if (isRecord(row)) this.#statements.forgetWords.run(Number(row["number"]), lowercase(String(row["text"])));
     }
     this.#statements.forgetMessages.run(id);
     this.#statements.forgetSession.run(id);

@@ -1,6 +1,6 @@
 import { type Excerpt, excerptOf } from "./excerpt.js";
-import { folded } from "./folded.js";
-import type { SaidMessage } from "./said-message.js";
+import { lowercase } from "./folded.js";
+import type { SearchableMessage } from "./said-message.js";
 
 const maxExcerpts = 3;
 
@@ -9,7 +9,7 @@ export function wordsIn(texts: readonly string[]): string[] {
   const words = texts
     .join(" ")
     .split(/[\s\0]+/)
-    .map((word) => folded(word.toWellFormed()));
+    .map((word) => lowercase(word.toWellFormed()));
   return [...new Set(words.filter((word) => word !== ""))];
 }
 
@@ -17,15 +17,15 @@ export function wordsIn(texts: readonly string[]): string[] {
 export class WordSearch {
   readonly #words: readonly string[];
   readonly #missing: Set<string>;
-  #best: { readonly message: SaidMessage; readonly count: number }[] = [];
+  #best: { readonly message: SearchableMessage; readonly count: number }[] = [];
 
   constructor(words: readonly string[]) {
     this.#words = words;
     this.#missing = new Set(words);
   }
 
-  add(message: SaidMessage): void {
-    const text = folded(message.text);
+  add(message: SearchableMessage): void {
+    const text = lowercase(message.text);
     const found = this.#words.filter((word) => text.includes(word));
     if (found.length === 0) return;
     for (const word of found) this.#missing.delete(word);

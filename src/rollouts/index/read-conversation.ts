@@ -4,7 +4,7 @@ import { readLineBytes, withoutMark, maxLineBytes } from "../file/line-object.js
 import { readFlags } from "../../base/fs/open-regular.js";
 import type { ConversationFacts } from "./conversation-facts.js";
 import { ConversationFold } from "./conversation-fold.js";
-import type { SaidMessage } from "./said-message.js";
+import type { SearchableMessage } from "./said-message.js";
 
 const chunkBytes = 256 * 1024;
 
@@ -26,7 +26,7 @@ export interface ReadingHooks {
   readonly before?: ReadMark | undefined;
   /** Called first, with whether reading continues there or starts over. */
   readonly onStart?: (isContinued: boolean) => void;
-  readonly onMessage?: (message: SaidMessage) => void;
+  readonly onMessage?: (message: SearchableMessage) => void;
 }
 
 /** Reads a conversation. Skips unreadable lines and a last line without a newline. */

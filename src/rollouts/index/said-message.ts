@@ -2,7 +2,7 @@ import { isRealUserMessage } from "../../base/codex/context-message.js";
 import { contentText } from "../user-text.js";
 
 /** A searchable message, tool call or tool output. */
-export interface SaidMessage {
+export interface SearchableMessage {
   /** Offset of the line in the file; further messages of the same line get consecutive numbers. */
   readonly offset: number;
   readonly role: "user" | "assistant" | "tool";
@@ -13,43 +13,46 @@ export interface SaidMessage {
 
 type Item = Readonly<Record<string, unknown>>;
 
-const maxSaidChars = 256 * 1024;
+const maxMessageChars = 256 * 1024;
 /** Tool input and output is limited more strictly, because people rarely remember it. */
 const maxToolChars = 16 * 1024;
 
 /** Returns the searchable text of an item. `calls` has the tool names of calls without an output yet. */
-export function saidIn(item: Item, calls: Record<string, string>): Omit<SaidMessage, "offset"> | undefined {
+export function searchableText(
+  item: Item,
+  calls: Record<string, string>,
+): Omit<SearchableMessage, "offset"> | undefined {
   const { type, role } = item;
   switch (type) {
     case "message":
-      if (role === "assistant") return said("assistant", contentText(item["content"]));
+      if (role === "assistant") return messageEntry("assistant", contentText(item["content"]));
       return isRealUserMessage({ type, role, content: item["content"] })
-        ? said("user", contentText(item["content"]))
+        ? messageEntry("user", contentText(item["content"]))
         : undefined;
     case "function_call":
     case "custom_tool_call":
     case "local_shell_call":
-      return called(item, calls);
+      return callEntry(item, calls);
     case "function_call_output":
     case "custom_tool_call_output":
-      return answered(item, calls);
+      return outputEntry(item, calls);
     default:
       return undefined;
   }
 }
 
-function said(role: "user" | "assistant", text: string): Omit<SaidMessage, "offset"> {
-  return { role, kind: "message", text: plain(text, maxSaidChars), toolName: null };
+function messageEntry(role: "user" | "assistant", text: string): Omit<SearchableMessage, "offset"> {
+  return { role, kind: "message", text: plain(text, maxMessageChars), toolName: null };
 }
 
-function called(item: Item, calls: Record<string, string>): Omit<SaidMessage, "offset"> {
+function callEntry(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> {
   const name = typeof item["name"] === "string" ? item["name"] : "shell";
   if (typeof item["call_id"] === "string") calls[item["call_id"]] = name;
   const input = item["arguments"] ?? item["input"] ?? item["action"];
   return { role: "assistant", kind: "call", text: plain(textOf(input), maxToolChars), toolName: name };
 }
 
-function answered(item: Item, calls: Record<string, string>): Omit<SaidMessage, "offset"> {
+function outputEntry(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> {
   const id = typeof item["call_id"] === "string" ? item["call_id"] : "";
   const toolName = Object.hasOwn(calls, id) ? (calls[id] ?? null) : null;
   // Removed once answered, because pending calls are stored with the other facts.

@@ -2,7 +2,7 @@ import type { ConversationFacts } from "./conversation-facts.js";
 import type { Excerpt } from "./excerpt.js";
 import { WordSearch } from "./match-words.js";
 import { readConversation } from "./read-conversation.js";
-import type { SaidMessage } from "./said-message.js";
+import type { SearchableMessage } from "./said-message.js";
 
 /** A conversation file to search. */
 export interface RolloutFile {
@@ -12,7 +12,7 @@ export interface RolloutFile {
   readonly size: number;
 }
 
-export interface Found<T> {
+export interface SearchHit<T> {
   readonly conversation: T;
   readonly excerpts: readonly Excerpt[];
 }
@@ -22,8 +22,8 @@ export function searchFiles<T extends RolloutFile>(
   conversations: readonly T[],
   words: readonly string[],
   limit: number,
-): Found<T>[] {
-  const found: Found<T>[] = [];
+): SearchHit<T>[] {
+  const found: SearchHit<T>[] = [];
   for (const conversation of conversations) {
     const search = new WordSearch(words);
     if (!isRead(conversation, (message) => search.add(message))) continue;
@@ -47,7 +47,7 @@ export function factsInFiles<T extends RolloutFile>(conversations: readonly T[])
   return facts;
 }
 
-function isRead(file: RolloutFile, onMessage: (message: SaidMessage) => void): boolean {
+function isRead(file: RolloutFile, onMessage: (message: SearchableMessage) => void): boolean {
   try {
     readConversation(file, { onMessage });
     return true;

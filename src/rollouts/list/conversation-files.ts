@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { besideRollout } from "../layout.js";
+import { companionPath } from "../layout.js";
 
 /** A file that belongs to a conversation. */
 export interface ConversationFile {
@@ -24,7 +24,7 @@ const lock = /^lock(?:\.|$)/;
  */
 export async function conversationFiles(rolloutPath: string): Promise<ConversationFile[]> {
   const folder = dirname(rolloutPath);
-  const beside = (await readdir(folder)).filter((name) => isBeside(rolloutPath, name)).toSorted();
+  const beside = (await readdir(folder)).filter((name) => isCompanion(rolloutPath, name)).toSorted();
   const found = [await regularFile(folder, basename(rolloutPath))];
   for (const name of beside) {
     const stats = await lstat(join(folder, name));
@@ -35,9 +35,9 @@ export async function conversationFiles(rolloutPath: string): Promise<Conversati
   return found;
 }
 
-function isBeside(rolloutPath: string, name: string): boolean {
+function isCompanion(rolloutPath: string, name: string): boolean {
   // Blobs keep the full name of the rollout even where other files must not.
-  const starts = [`${basename(rolloutPath)}.`, basename(besideRollout(rolloutPath, ""))];
+  const starts = [`${basename(rolloutPath)}.`, basename(companionPath(rolloutPath, ""))];
   const start = starts.find((candidate) => name.startsWith(candidate));
   return start !== undefined && !lock.test(name.slice(start.length));
 }

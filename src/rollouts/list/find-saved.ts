@@ -10,7 +10,7 @@ export interface NamedDirectory {
 }
 
 /** Finds the one conversation with this id, id prefix, or else complete name. */
-export async function findSaved(places: readonly NamedDirectory[], text: string): Promise<RolloutName> {
+export async function findByIdOrName(places: readonly NamedDirectory[], text: string): Promise<RolloutName> {
   try {
     return await findConversation(
       places.map(({ directory }) => directory),

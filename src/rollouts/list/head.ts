@@ -1,5 +1,5 @@
 import { isRecord } from "../../base/is-record.js";
-import { formFacts } from "../formats/lines/form-facts.js";
+import { lineFacts } from "../formats/lines/form-facts.js";
 import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../file/line-object.js";
 import { titleOf } from "./title.js";
 import { userText } from "../user-text.js";
@@ -31,7 +31,7 @@ const growth = 8;
 /** Occurs in every line with a user message, and in few others. */
 const user = Buffer.from('"user');
 const userMessage = Buffer.from('"user_message"');
-const saidInFirstLine = Buffer.from('"metadata":{"provider"');
+const providerInFirstLine = Buffer.from('"metadata":{"provider"');
 const turnContext = Buffer.from('"turn_context"');
 
 const longestBeginning = 4 * 1024;
@@ -44,27 +44,27 @@ export const unreadable: Head = { empty: false, damaged: true };
 export function moreBytes(bytes: Buffer, size: number): number | undefined {
   const hasLine = bytes.includes(newline);
   const limit = Math.min(size, hasLine ? contextBytes : maxFirstLineBytes);
-  if (bytes.length >= limit || (hasLine && namesModel(bytes) && isSaid(bytes))) return undefined;
+  if (bytes.length >= limit || (hasLine && namesModel(bytes) && hasUserMessage(bytes))) return undefined;
   return Math.min(limit, bytes.length * growth);
 }
 
 function namesModel(bytes: Buffer): boolean {
-  if (bytes.includes(saidInFirstLine)) return true;
+  if (bytes.includes(providerInFirstLine)) return true;
   const context = bytes.indexOf(turnContext);
   return context !== -1 && bytes.includes(newline, context);
 }
 
 /** Cheap check first: writers add this event to every user message, so only files without it need parsing. */
-function isSaid(bytes: Buffer): boolean {
+function hasUserMessage(bytes: Buffer): boolean {
   const event = bytes.indexOf(userMessage);
-  return (event !== -1 && bytes.includes(newline, event)) || firstSaid(bytes, false) !== undefined;
+  return (event !== -1 && bytes.includes(newline, event)) || firstUserText(bytes, false) !== undefined;
 }
 
 /**
  * Extracts the head from the first bytes. Parses only until the model is known, because parsing dominates the cost of
  * a list.
  */
-export function headOf(bytes: Buffer, size: number): Head {
+export function readHeadBytes(bytes: Buffer, size: number): Head {
   const whole = bytes.length >= size;
   const lines: LineObject[] = [];
   let damaged = false;
@@ -74,9 +74,9 @@ export function headOf(bytes: Buffer, size: number): Head {
     const read = readLineBytes(content);
     if (read.status === "object") lines.push(read.value);
     else if (read.status === "bad" && terminated) damaged = true;
-    if (saysModel(read)) break;
+    if (hasModelName(read)) break;
   }
-  const said = firstSaid(bytes, whole);
+  const said = firstUserText(bytes, whole);
   const title = said === undefined ? undefined : titleOf(said);
   return {
     ...factsOf(lines),
@@ -86,10 +86,10 @@ export function headOf(bytes: Buffer, size: number): Head {
   };
 }
 
-function firstSaid(bytes: Buffer, whole: boolean): string | undefined {
+function firstUserText(bytes: Buffer, whole: boolean): string | undefined {
   for (const { content, terminated } of linesIn(withoutMark(bytes))) {
     if (!content.includes(user)) continue;
-    if (!terminated && !whole) return beginningSaid(content);
+    if (!terminated && !whole) return partialUserText(content);
     const read = readLineBytes(content);
     const said = read.status === "object" ? userText(read.value) : undefined;
     if (said !== undefined) return said;
@@ -98,7 +98,7 @@ function firstSaid(bytes: Buffer, whole: boolean): string | undefined {
 }
 
 /** Returns the beginning of a message whose line continues beyond the bytes read. */
-function beginningSaid(content: Buffer): string | undefined {
+function partialUserText(content: Buffer): string | undefined {
   const begun = longMessage.exec(content.toString("utf8", 0, longestBeginning))?.[1];
   if (begun === undefined) return undefined;
   try {
@@ -119,7 +119,7 @@ function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boole
   if (from < bytes.length) yield { content: bytes.subarray(from), terminated: false };
 }
 
-function saysModel(read: LineBytes): boolean {
+function hasModelName(read: LineBytes): boolean {
   if (read.status !== "object") return false;
   return read.value.type === "turn_context" || text(record(read.value["metadata"])["model"]) !== undefined;
 }
@@ -129,7 +129,7 @@ function factsOf(lines: readonly LineObject[]): Omit<Head, "title" | "empty" | "
   const context = record(lines.find((line) => line.type === "turn_context")?.["payload"]);
   const metadata = record(meta?.["metadata"]);
   const payload = record(meta?.["payload"]);
-  const foreign = meta === undefined ? lines.map(formFacts) : [];
+  const foreign = meta === undefined ? lines.map(lineFacts) : [];
   const said = (key: "provider" | "model" | "cwd" | "createdAt" | "commit") =>
     foreign.find((facts) => facts[key])?.[key];
   const createdAt = Date.parse(text(payload["timestamp"]) ?? said("createdAt") ?? "");

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { basename, sep } from "node:path";
 import { type CacheHeader, knownFile, type KnownFile, parsedHeader, updatedAt } from "./head-lines.js";
-import { idOfName } from "../layout.js";
+import { idFromFileName } from "../layout.js";
 import type { ConversationSummary } from "./list.js";
 import { readFlags } from "../../base/fs/open-regular.js";
 
@@ -29,7 +29,7 @@ const newline = 0x0a;
  * Returns a page from the cache of the last list if it is still valid: no folder has changed, so no lock was taken
  * and no file created since, and all shown and previously open files are unchanged. Returns undefined otherwise.
  */
-export function knownPage(
+export function cachedPage(
   directory: string,
   cache: string,
   { limit = Number.POSITIVE_INFINITY, after }: KnownListOptions,
@@ -44,7 +44,7 @@ export function knownPage(
     for (const line of lines) {
       if (conversations.length >= limit) break;
       const known = knownFile(line);
-      const id = known === undefined ? undefined : idOfName(basename(known.name));
+      const id = known === undefined ? undefined : idFromFileName(basename(known.name));
       if (known === undefined || id === undefined || known.name.split(sep).includes("..")) return undefined;
       if (after !== undefined && !comesAfter(after, id, known)) continue;
       const summary = summaryOf(directory, id, known);
@@ -68,17 +68,17 @@ function isCurrent(directory: string, { folders, open }: CacheHeader): boolean {
   if (folders.length === 0) return false;
   return (
     folders.every(([name, mtimeMs]) => statSync(directory + name).mtimeMs === mtimeMs) &&
-    open.every(([name, inode, size, mtimeMs]) => isAsKnown(directory, { name, inode, size, mtimeMs }))
+    open.every(([name, inode, size, mtimeMs]) => isUnchangedSince(directory, { name, inode, size, mtimeMs }))
   );
 }
 
 function summaryOf(directory: string, id: string, known: KnownFile): ConversationSummary | undefined {
-  if (known.head === undefined || !isAsKnown(directory, known)) return undefined;
+  if (known.head === undefined || !isUnchangedSince(directory, known)) return undefined;
   const { name, size, head } = known;
   return { id, path: directory + sep + name, updatedAt: updatedAt(known), size, ...head };
 }
 
-function isAsKnown(directory: string, { name, inode, size, mtimeMs }: Omit<KnownFile, "head">): boolean {
+function isUnchangedSince(directory: string, { name, inode, size, mtimeMs }: Omit<KnownFile, "head">): boolean {
   const stats = lstatSync(directory + sep + name, { throwIfNoEntry: false });
   return stats?.ino === inode && stats.size === size && stats.mtimeMs === mtimeMs;
 }

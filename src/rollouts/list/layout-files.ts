@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { sep } from "node:path";
-import { idOfName } from "../layout.js";
+import { idFromFileName } from "../layout.js";
 
 /** A rollout identified by its file name, without opening it. */
 export interface RolloutName {
@@ -43,7 +43,7 @@ function* walk(root: string): Generator<string, RolloutName[], readonly string[]
   const found = new Map<string, { id: string; name: string; path: string }>();
   const take = (folder: string, names: readonly string[]): void => {
     for (const name of names) {
-      const id = idOfName(name);
+      const id = idFromFileName(name);
       if (id === undefined) continue;
       const before = found.get(id);
       // Not `join`, which takes longer than everything else here.

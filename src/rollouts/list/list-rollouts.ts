@@ -55,7 +55,7 @@ export async function listRollouts(
     if (item === undefined) continue;
     const last = items.at(-1);
     // One item more than fits shows that there is another page.
-    if (items.length === pageSize && last !== undefined) return { items, nextCursor: cursorBehind(last) };
+    if (items.length === pageSize && last !== undefined) return { items, nextCursor: cursorAfter(last) };
     items.push(item);
   }
   return { items };
@@ -92,7 +92,7 @@ function youngestFirst(a: Place, b: Place): number {
   return b.bornAt - a.bornAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 
-function cursorBehind({ id, path }: RolloutItem): string {
+function cursorAfter({ id, path }: RolloutItem): string {
   return cursorText({ order, key: bornAt({ id, path }), id });
 }
 

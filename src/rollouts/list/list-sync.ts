@@ -1,10 +1,10 @@
 import { closeSync, lstatSync, openSync, readSync, statSync } from "node:fs";
 import { sep } from "node:path";
 import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
-import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
+import { type Head, headBytes, readHeadBytes, moreBytes, unreadable } from "./head.js";
 import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
 import { type CacheHeader, updatedAt } from "./head-lines.js";
-import { comesAfter, type ConversationPage, knownPage, type ListPosition } from "./known-list.js";
+import { comesAfter, type ConversationPage, cachedPage, type ListPosition } from "./known-list.js";
 import { rolloutsInSync } from "./layout-files.js";
 import { type ConversationSummary, type ListOptions, newestFirst } from "./list.js";
 import { readFlags } from "../../base/fs/open-regular.js";
@@ -36,11 +36,11 @@ export function listConversationsSync(directory: string, options: SyncListOption
 /** Returns a page together with the total number of conversations. */
 export function listPageSync(directory: string, options: SyncListOptions = {}): ConversationPage {
   const cache = options.cache ?? headCachePath(directory);
-  const known = options.own === undefined ? undefined : knownPage(directory, cache, options);
-  return known ?? lookedUp(directory, cache, options);
+  const known = options.own === undefined ? undefined : cachedPage(directory, cache, options);
+  return known ?? scanPage(directory, cache, options);
 }
 
-function lookedUp(directory: string, cache: string, options: SyncListOptions): ConversationPage {
+function scanPage(directory: string, cache: string, options: SyncListOptions): ConversationPage {
   const { limit, after, own } = options;
   const folders: [name: string, mtimeMs: number][] = [];
   const locks: string[] = [];
@@ -109,7 +109,7 @@ function readHead(path: string, size: number, buffer: Buffer, known: Head | unde
         bytes = longer.subarray(0, read);
       }
       return {
-        ...headOf(bytes, size),
+        ...readHeadBytes(bytes, size),
         ...(bytes.length >= size ? currentModelIn(bytes) : (current ?? modelAtEnd(fd, size))),
       };
     } finally {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
 import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
-import { type Head, headBytes, headOf, moreBytes, unreadable } from "./head.js";
+import { type Head, headBytes, readHeadBytes, moreBytes, unreadable } from "./head.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { readFlags } from "../../base/fs/open-regular.js";
 import { updatedAt } from "./head-lines.js";
@@ -54,7 +54,10 @@ export async function readHead(path: string, size: number): Promise<Head> {
         if (longer.length <= bytes.length) break;
         bytes = longer;
       }
-      return { ...headOf(bytes, size), ...(bytes.length >= size ? currentModelIn(bytes) : await modelAtEnd(fd, size)) };
+      return {
+        ...readHeadBytes(bytes, size),
+        ...(bytes.length >= size ? currentModelIn(bytes) : await modelAtEnd(fd, size)),
+      };
     } finally {
       fs.close(fd, () => {});
     }

@@ -1,4 +1,4 @@
-import { needsRepair, type RolloutPlace, scanRollout } from "./repair-scan.js";
+import { needsRepair, type RolloutLocation, scanRollout } from "./repair-scan.js";
 
 /** A finding about a rollout for the user; it never quotes the file. */
 export type RolloutFinding = RolloutFact & { readonly id: string; readonly path: string };
@@ -18,13 +18,13 @@ export interface CheckOptions {
 }
 
 /** Reads a rollout to its end and returns its problems; rejects when it cannot be read. */
-export async function checkRollout(place: RolloutPlace, options: CheckOptions): Promise<RolloutFinding[]> {
+export async function checkRollout(place: RolloutLocation, options: CheckOptions): Promise<RolloutFinding[]> {
   const { conversationId: id, path } = place;
   const facts = await factsOf(place, options);
   return facts.map((fact) => ({ ...fact, id, path }));
 }
 
-async function factsOf(place: RolloutPlace, { signal, isInUse }: CheckOptions): Promise<RolloutFact[]> {
+async function factsOf(place: RolloutLocation, { signal, isInUse }: CheckOptions): Promise<RolloutFact[]> {
   const scan = await scanRollout(place, signal);
   const facts: RolloutFact[] = [];
   if (scan.beginning !== undefined) facts.push({ kind: "beginning_missing", reason: scan.beginning });

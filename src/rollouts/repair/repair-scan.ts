@@ -7,18 +7,18 @@ import type { ContentPart, ResponseItem } from "../../messages/response-item.js"
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { checkLine } from "../file/check-line.js";
 import { encodeLine } from "../file/encode.js";
-import { partsBefore, type RolloutPart } from "../file/history-base.js";
+import { findEarlierParts, type RolloutPart } from "../file/history-base.js";
 import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
 import { openRollout, rawLines } from "../file/raw-lines.js";
-import { firstLine } from "../first-line.js";
+import { sessionMetaLine } from "../first-line.js";
 import { parsedTime } from "../formats/lines/detect.js";
-import type { FormLines } from "../formats/lines/form-lines.js";
-import { FormReader } from "../formats/lines/form-reader.js";
+import type { ConvertedLines } from "../formats/lines/form-lines.js";
+import { ForeignLineReader } from "../formats/lines/form-reader.js";
 import { TurnGrouping } from "../turns.js";
 import { allLines, type FileLine } from "./repair-lines.js";
-import { judged, type Verdict } from "./repair-verdict.js";
+import { judgeLine, type LineVerdict } from "./repair-verdict.js";
 
-export interface RolloutPlace {
+export interface RolloutLocation {
   readonly path: string;
   readonly conversationId: string;
 }
@@ -61,7 +61,7 @@ export function needsRepair({ damaged, unterminated, firstLine: made }: RolloutS
 }
 
 /** Scans every line of a rollout, however damaged, without changing it. Memory use does not grow with the file. */
-export async function scanRollout(place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
+export async function scanRollout(place: RolloutLocation, signal?: AbortSignal): Promise<RolloutScan> {
   const file = await openRollout(place.path, place.conversationId);
   try {
     return await scanFile(file, place, signal);
@@ -70,19 +70,19 @@ export async function scanRollout(place: RolloutPlace, signal?: AbortSignal): Pr
   }
 }
 
-export async function scanFile(file: FileHandle, place: RolloutPlace, signal?: AbortSignal): Promise<RolloutScan> {
+export async function scanFile(file: FileHandle, place: RolloutLocation, signal?: AbortSignal): Promise<RolloutScan> {
   const scan = new Scan(place);
   for await (const line of allLines(file)) {
     signal?.throwIfAborted();
-    await scan.add(line, judged(line));
+    await scan.add(line, judgeLine(line));
   }
   return scan.result(await file.stat());
 }
 
 class Scan {
-  readonly #place: RolloutPlace;
+  readonly #place: RolloutLocation;
   readonly #history = new HistoryCounter();
-  readonly #forms: FormReader;
+  readonly #forms: ForeignLineReader;
   readonly #listed: DamagedLine[] = [];
   #lines = 0;
   #damaged = 0;
@@ -98,12 +98,12 @@ class Scan {
   #timestamp: number | undefined;
   #context: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(place: RolloutPlace) {
+  constructor(place: RolloutLocation) {
     this.#place = place;
-    this.#forms = new FormReader(place.conversationId);
+    this.#forms = new ForeignLineReader(place.conversationId);
   }
 
-  async add(line: FileLine, verdict: Verdict): Promise<void> {
+  async add(line: FileLine, verdict: LineVerdict): Promise<void> {
     this.#lines = line.number;
     if (verdict.status === "good") {
       this.#unterminated = !line.terminated;
@@ -152,7 +152,7 @@ class Scan {
     if (this.#meta === "own") await this.#addBeginning(value);
   }
 
-  #addForeign({ lines, whole }: FormLines): void {
+  #addForeign({ lines, whole }: ConvertedLines): void {
     if (!whole) this.#unknown += 1;
     for (const line of lines) this.#history.add(line);
     // A file in a foreign format has no Codex first line and does not need one.
@@ -171,7 +171,7 @@ class Scan {
 
   async #addBeginning(meta: LineObject): Promise<void> {
     try {
-      for (const part of await partsBefore(meta, { ...this.#place, line: this.#lines })) await this.#addPart(part);
+      for (const part of await findEarlierParts(meta, { ...this.#place, line: this.#lines })) await this.#addPart(part);
     } catch (error) {
       if (!(error instanceof CorruptedRolloutError)) throw error;
       this.#beginning = error.detail;
@@ -200,7 +200,7 @@ class Scan {
       return typeof value === "string" && value !== "" ? value : otherwise;
     };
     return encodeLine(
-      firstLine({
+      sessionMetaLine({
         conversationId: this.#place.conversationId,
         now: new Date(this.#timestamp ?? mtimeMs),
         // A placeholder, which resume treats as an unknown folder.

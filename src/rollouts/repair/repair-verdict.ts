@@ -2,18 +2,18 @@ import { type LineObject, maxLineBytes, readLineBytes, withoutMark } from "../fi
 import type { FileLine } from "./repair-lines.js";
 
 /** A complete line found inside a damaged one. */
-export interface Rescued {
+export interface RecoveredLine {
   /** Offset in the damaged line. */
   readonly start: number;
   readonly bytes: Buffer;
   readonly value: LineObject;
 }
 
-export type Verdict =
+export type LineVerdict =
   /** A blank line has no value. */
   | { readonly status: "good"; readonly value: LineObject | undefined }
   /** The reason never quotes the file. */
-  | { readonly status: "damaged"; readonly reason: string; readonly rescued: readonly Rescued[] };
+  | { readonly status: "damaged"; readonly reason: string; readonly rescued: readonly RecoveredLine[] };
 
 const mebibyte = 1024 * 1024;
 
@@ -21,7 +21,7 @@ const mebibyte = 1024 * 1024;
  * Judges a line as the reader would. Only lines that the reader rejects are damaged; readable lines are never
  * changed.
  */
-export function judged({ number, bytes, terminated }: FileLine): Verdict {
+export function judgeLine({ number, bytes, terminated }: FileLine): LineVerdict {
   if (bytes === undefined) return damaged(`longer than ${maxLineBytes / mebibyte} MiB`, terminated, []);
   const read = readLineBytes(number === 1 ? withoutMark(bytes) : bytes);
   if (read.status === "blank") return { status: "good", value: undefined };
@@ -29,7 +29,7 @@ export function judged({ number, bytes, terminated }: FileLine): Verdict {
   return damaged(bytes.includes(0) ? "contains NUL bytes" : read.detail, terminated, wholeLinesIn(bytes));
 }
 
-function damaged(reason: string, terminated: boolean, rescued: readonly Rescued[]): Verdict {
+function damaged(reason: string, terminated: boolean, rescued: readonly RecoveredLine[]): LineVerdict {
   return { status: "damaged", reason: terminated ? reason : `incomplete: ${reason}`, rescued };
 }
 
@@ -43,8 +43,8 @@ const space = 0x20;
  * Finds complete lines inside a damaged one. A program that appends after a torn line, or after a hole left by a
  * power failure, writes complete lines that the reader misses, because they are joined to what precedes them.
  */
-function wholeLinesIn(bytes: Buffer): Rescued[] {
-  const found: Rescued[] = [];
+function wholeLinesIn(bytes: Buffer): RecoveredLine[] {
+  const found: RecoveredLine[] = [];
   let start = nextBegin(bytes, 0);
   while (start !== -1) {
     const next = nextBegin(bytes, start + begin.length);
@@ -58,7 +58,7 @@ function wholeLinesIn(bytes: Buffer): Rescued[] {
 }
 
 /** Parses a piece up to its last brace, after which remains of a newline may follow. A truncated line never parses. */
-function wholeLine(piece: Buffer): Omit<Rescued, "start"> | undefined {
+function wholeLine(piece: Buffer): Omit<RecoveredLine, "start"> | undefined {
   const bytes = piece.subarray(0, piece.lastIndexOf("}") + 1);
   const read = readLineBytes(bytes);
   return read.status === "object" ? { bytes, value: read.value } : undefined;

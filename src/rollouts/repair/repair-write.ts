@@ -4,11 +4,11 @@ import { syncDirectory } from "../file/file-system.js";
 import { withoutMark } from "../file/line-object.js";
 import { openRollout } from "../file/raw-lines.js";
 import { isUnchanged, writeReplacement } from "../file/replacement.js";
-import { besideRollout } from "../layout.js";
+import { companionPath } from "../layout.js";
 import type { RepairFiles } from "./repair-files.js";
 import { allLines, type FileLine } from "./repair-lines.js";
-import { needsRepair, type RolloutPlace, type RolloutScan, scanFile } from "./repair-scan.js";
-import { judged, type Rescued, type Verdict } from "./repair-verdict.js";
+import { needsRepair, type RolloutLocation, type RolloutScan, scanFile } from "./repair-scan.js";
+import { judgeLine, type RecoveredLine, type LineVerdict } from "./repair-verdict.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 const newline = Buffer.from("\n");
@@ -18,7 +18,7 @@ const space = 0x20;
 /** Limits blank lines, because the reader would reject one that is too long. */
 const maxBlankBytes = 64 * 1024;
 
-export interface RepairRequest extends RolloutPlace {
+export interface RepairRequest extends RolloutLocation {
   /** Used in the name of the backup. */
   readonly now: Date;
   /** The current user, because replacing another user's file would change its owner. */
@@ -32,7 +32,7 @@ export interface RepairResult {
 }
 
 const maxBackups = 1000;
-const takenBytes = 1024 * 1024;
+const copyBytes = 1024 * 1024;
 
 /**
  * Writes the readable part of a rollout to a new file that replaces it; the original stays under another name. The
@@ -41,7 +41,7 @@ const takenBytes = 1024 * 1024;
 export async function repairRollout(files: RepairFiles, request: RepairRequest): Promise<RepairResult> {
   const { path, conversationId } = request;
   const file = await openRollout(path, conversationId);
-  const temporary = besideRollout(path, "repair.tmp");
+  const temporary = companionPath(path, "repair.tmp");
   try {
     const before = await file.stat();
     if (before.uid !== request.uid) throw refused(request, "belongs to another user");
@@ -67,8 +67,8 @@ async function writeRepaired(
   await writeReplacement(files, temporary, async (write) => {
     const text = new RepairedText(scan);
     for await (const line of allLines(from)) {
-      text.add(line, judged(line));
-      if (text.waitingBytes >= takenBytes) await write(text.take());
+      text.add(line, judgeLine(line));
+      if (text.waitingBytes >= copyBytes) await write(text.take());
     }
     await write(text.take());
   });
@@ -102,7 +102,7 @@ async function replace(files: RepairFiles, temporary: string, request: RepairReq
 }
 
 async function linkBackup(files: RepairFiles, request: RepairRequest): Promise<string> {
-  const name = besideRollout(request.path, `backup-${request.now.toISOString().replaceAll(":", "-")}`);
+  const name = companionPath(request.path, `backup-${request.now.toISOString().replaceAll(":", "-")}`);
   for (let number = 1; number <= maxBackups; number += 1) {
     const backup = number === 1 ? name : `${name}-${number}`;
     try {
@@ -115,7 +115,7 @@ async function linkBackup(files: RepairFiles, request: RepairRequest): Promise<s
   throw refused(request, `has more than ${maxBackups} backups with this timestamp`);
 }
 
-function refused({ conversationId }: RolloutPlace, detail: string, cause?: unknown): FailureError {
+function refused({ conversationId }: RolloutLocation, detail: string, cause?: unknown): FailureError {
   const message = `Conversation ${conversationId}: its rollout ${detail}`;
   return new FailureError({ code: "not_saved", message, retryable: false }, { cause });
 }
@@ -146,7 +146,7 @@ class RepairedText {
     return taken;
   }
 
-  add(line: FileLine, verdict: Verdict): void {
+  add(line: FileLine, verdict: LineVerdict): void {
     if (line.number === 1 && verdict.status === "damaged" && this.#standsInPlaceOf(line, verdict.rescued)) return;
     this.#beginIfNeeded();
     if (verdict.status === "good") this.#keep(line);
@@ -160,7 +160,7 @@ class RepairedText {
   }
 
   /** Puts a new first line into the space of the damaged one, so that nothing after it moves. */
-  #standsInPlaceOf({ length, terminated }: FileLine, rescued: readonly Rescued[]): boolean {
+  #standsInPlaceOf({ length, terminated }: FileLine, rescued: readonly RecoveredLine[]): boolean {
     const first = this.#first;
     if (first === undefined || !this.#inPlace || !terminated || rescued.length > 0) return false;
     const room = length + newline.length - first.length;
@@ -177,7 +177,7 @@ class RepairedText {
   }
 
   /** Writes exactly `length` bytes plus a newline: each rescued line at its old offset, with spaces around it. */
-  #blank(length: number, rescued: readonly Rescued[]): void {
+  #blank(length: number, rescued: readonly RecoveredLine[]): void {
     let at = 0;
     for (const [index, { start, bytes }] of rescued.entries()) {
       this.#spaces(start - at);

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { idOfName } from "../layout.js";
+import { idFromFileName } from "../layout.js";
 
 /** Matches a file beside a rollout by the rollout's name, or by the substitute used beside Codex's rollouts. */
 const beside = /(?:.\.jsonl|^\.cody-[0-9a-f]{16})\.(.+)$/;
@@ -66,7 +66,7 @@ const folderBelow: Readonly<Record<Folder, (name: string) => Folder | undefined>
 type StoreName = "rollout" | "lock" | "temporary" | "kept" | "blobs" | "snapshots" | "cache" | "foreign";
 
 export function storeName(name: string): StoreName {
-  if (idOfName(name) !== undefined) return "rollout";
+  if (idFromFileName(name) !== undefined) return "rollout";
   if (name === headCache || indexes.has(name)) return "cache";
   if (/^\.(?:heads\.json|names\.jsonl|pins\.jsonl)\..+\.tmp$/.test(name)) return "temporary";
   const ending = beside.exec(name)?.[1] ?? "";

@@ -2,9 +2,9 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { bareId } from "../../base/text/conversation-id.js";
 import { blobFolder } from "../file/blobs.js";
-import { besideRollout } from "../layout.js";
+import { companionPath } from "../layout.js";
 import type { RepairFiles } from "../repair/repair-files.js";
-import { type FileScrub, lookForSecrets, scrubFile, type ScrubRequest } from "./scrub-file.js";
+import { type FileScrub, findSecretsInFile, scrubFile, type ScrubRequest } from "./scrub-file.js";
 
 export interface ConversationScrub extends ScrubRequest {
   readonly path: string;
@@ -15,20 +15,20 @@ export interface ConversationScrub extends ScrubRequest {
 /**
  * Searches every file that may contain text of a conversation: its rollout, the files beside it, and the name index.
  */
-export async function lookAtConversation(scrub: ConversationScrub): Promise<FileScrub[]> {
+export async function findSecrets(scrub: ConversationScrub): Promise<FileScrub[]> {
   const found: FileScrub[] = [];
-  for (const { path, request } of await filesOf(scrub)) found.push(await lookForSecrets(path, request));
-  for (const path of await blobsOf(scrub)) found.push(await lookAtBlob(path, scrub));
+  for (const { path, request } of await filesOf(scrub)) found.push(await findSecretsInFile(path, request));
+  for (const path of await blobsOf(scrub)) found.push(await findSecretsInBlob(path, scrub));
   return found;
 }
 
 /** Removes the secrets from these files. A blob that contains one is deleted as a whole. */
 export async function scrubConversation(files: RepairFiles, scrub: ConversationScrub): Promise<FileScrub[]> {
-  const temporary = besideRollout(scrub.path, "scrub.tmp");
+  const temporary = companionPath(scrub.path, "scrub.tmp");
   const found: FileScrub[] = [];
   for (const { path, request } of await filesOf(scrub)) found.push(await scrubFile(files, path, temporary, request));
   for (const path of await blobsOf(scrub)) {
-    const blob = await lookAtBlob(path, scrub);
+    const blob = await findSecretsInBlob(path, scrub);
     // Its name is the hash of its content, so it cannot be edited, and the model never saw it.
     if (blob.hitLines > 0) await files.remove(path);
     found.push(blob);
@@ -37,7 +37,7 @@ export async function scrubConversation(files: RepairFiles, scrub: ConversationS
 }
 
 /** A blob can be any text, so it is searched as a whole. */
-async function lookAtBlob(path: string, { redactor }: ConversationScrub): Promise<FileScrub> {
+async function findSecretsInBlob(path: string, { redactor }: ConversationScrub): Promise<FileScrub> {
   const text = await readFile(path, "utf8");
   const found = { known: 0, named: 0, shaped: 0 };
   const redacted = redactor.redact(text, (kind) => (found[kind] += 1));
@@ -60,7 +60,7 @@ interface ScrubbedFile {
 }
 
 async function filesOf({ path, names, ...request }: ConversationScrub): Promise<ScrubbedFile[]> {
-  const beside = (await readdir(dirname(path))).filter((name) => isKept(name, path)).toSorted();
+  const beside = (await readdir(dirname(path))).filter((name) => isBackup(name, path)).toSorted();
   const own = [path, ...beside.map((name) => join(dirname(path), name))].map((file) => ({ path: file, request }));
   const hasNames = names !== undefined && (await isFile(names));
   const id = bareId(request.conversationId);
@@ -68,8 +68,8 @@ async function filesOf({ path, names, ...request }: ConversationScrub): Promise<
 }
 
 /** Matches torn lines and backups from repairs. */
-function isKept(name: string, path: string): boolean {
-  return ["torn-", "backup-"].some((ending) => name.startsWith(basename(besideRollout(path, ending))));
+function isBackup(name: string, path: string): boolean {
+  return ["torn-", "backup-"].some((ending) => name.startsWith(basename(companionPath(path, ending))));
 }
 
 async function isFile(path: string): Promise<boolean> {

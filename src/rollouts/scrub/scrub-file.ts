@@ -47,7 +47,7 @@ export interface ScrubRequest {
 const maxListed = 1_000;
 
 /** Reports the secrets that scrubbing would remove from a file of lines. */
-export async function lookForSecrets(path: string, request: ScrubRequest): Promise<FileScrub> {
+export async function findSecretsInFile(path: string, request: ScrubRequest): Promise<FileScrub> {
   const file = await openRollout(path, request.conversationId);
   try {
     return await scrubbed(file, path, request, async () => undefined);
@@ -66,7 +66,7 @@ export async function scrubFile(
   temporary: string,
   request: ScrubRequest,
 ): Promise<FileScrub> {
-  const found = await lookForSecrets(path, request);
+  const found = await findSecretsInFile(path, request);
   if (found.hitLines === 0) return found;
   if (found.isNumbered)
     throw refused(request, path, "has lines that other Codex files refer to by position, so it cannot be rewritten");

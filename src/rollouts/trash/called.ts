@@ -12,7 +12,7 @@ export interface TrashedConversation extends Trashed {
 }
 
 /** Adds the title and the name from the index, which keeps it until the conversation is removed permanently. */
-export async function called(entry: Trashed, names: Names): Promise<TrashedConversation> {
+export async function describeTrashed(entry: Trashed, names: Names): Promise<TrashedConversation> {
   const name = names.get(entry.id)?.name;
   const path = rolloutOf(entry);
   const stats = await lstat(path).catch(() => undefined);
@@ -21,7 +21,7 @@ export async function called(entry: Trashed, names: Names): Promise<TrashedConve
 }
 
 /** Whether the rollout itself records this name, because the index may be lost or elsewhere. */
-export async function saysName(entry: Trashed, name: string): Promise<boolean> {
+export async function recordsName(entry: Trashed, name: string): Promise<boolean> {
   let said: string | undefined;
   try {
     for await (const { line } of readRollout(rolloutOf(entry), entry.id)) {

@@ -5,7 +5,7 @@ import type { TrashEntry, TrashReason } from "../../messages/cleanup.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { conversationFiles, NotDeletableError } from "../list/conversation-files.js";
 import { moveFile } from "./move-file.js";
-import { putBack, locked } from "./restore.js";
+import { putBack, withLock } from "./restore.js";
 import { entryName, placesOf, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 
@@ -34,13 +34,13 @@ export async function moveToTrash(files: TrashFiles, request: TrashRequest): Pro
   const { id, path, owner, trash } = request;
   await refuseOutside(request);
   const folder = join(trash, `${id}.${randomBytes(6).toString("hex")}`);
-  return await locked(path, id, owner, async () => {
+  return await withLock(path, id, owner, async () => {
     const reason = await request.keepIf?.();
     if (reason !== undefined) throw new NotDeletableError(reason);
     const entry = await newEntry(request);
     await files.makeFolder(trash);
-    // The folder gets its own lock, so that `settleTrash` does not treat it as left by a crash.
-    return await locked(folder, id, owner, () => fill(files, { ...entry, folder }));
+    // The folder gets its own lock, so that `finishInterrupted` does not treat it as left by a crash.
+    return await withLock(folder, id, owner, () => fill(files, { ...entry, folder }));
   });
 }
 
@@ -61,7 +61,7 @@ async function fill(files: TrashFiles, entry: Trashed): Promise<Trashed> {
     await removeEmptyFolders(files, entry);
     await files.sync(dirname(entry.path));
   } catch (error) {
-    // If this fails too, the next `settleTrash` fixes it.
+    // If this fails too, the next `finishInterrupted` fixes it.
     await putBack(files, entry).catch(() => undefined);
     throw error;
   }

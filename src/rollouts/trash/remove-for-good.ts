@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { LockOwner } from "../../messages/rollout-command.js";
-import { forgetEntry, locked } from "./restore.js";
+import { removeEntry, withLock } from "./restore.js";
 import { placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 
@@ -16,7 +16,7 @@ export interface Removed {
  * device or in a backup are out of reach.
  */
 export async function removeForGood(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<Removed> {
-  return await locked(folder, id, owner, async () => {
+  return await withLock(folder, id, owner, async () => {
     const entry = await readEntry(files, folder);
     return entry === undefined ? { bytes: 0, hardLinked: [] } : await finishRemoving(files, entry);
   });
@@ -42,6 +42,6 @@ export async function finishRemoving(files: TrashFiles, entry: Trashed): Promise
     await files.remove(path);
     await files.sync(dirname(path));
   }
-  await forgetEntry(files, entry);
+  await removeEntry(files, entry);
   return { bytes, hardLinked };
 }

@@ -4,12 +4,12 @@ import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile, partialEnding } from "./move-file.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
-import { releaseLock, takeLock } from "../file/lock.js";
+import { releaseLock, acquireLock } from "../file/lock.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 /** Restores a conversation to its old place byte for byte; fails if another file is there now. */
 export async function restore(files: TrashFiles, { folder, id }: Trashed, owner: LockOwner): Promise<void> {
-  await locked(folder, id, owner, async () => {
+  await withLock(folder, id, owner, async () => {
     const entry = await readEntry(files, folder);
     if (entry === undefined) throw refused(id, "it is no longer in the trash");
     for (const { name } of entry.files) {
@@ -35,11 +35,11 @@ export async function putBack(files: TrashFiles, entry: Trashed): Promise<void> 
     else throw refused(entry.id, `another file exists at ${from}`);
   }
   await files.sync(dirname(entry.path));
-  await forgetEntry(files, entry);
+  await removeEntry(files, entry);
 }
 
 /** Removes a trash folder after all of its files were moved out or deleted. */
-export async function forgetEntry(files: TrashFiles, entry: Trashed): Promise<void> {
+export async function removeEntry(files: TrashFiles, entry: Trashed): Promise<void> {
   const { folder, files: moved } = entry;
   const inner = new Set(moved.flatMap(({ name }) => (name.includes("/") ? [dirname(name)] : [])));
   for (const path of moved.flatMap(({ name }) => placesOf(entry, `${name}${partialEnding}`))) {
@@ -69,8 +69,8 @@ function refused(id: string, detail: string): FailureError {
 }
 
 /** Runs `work` while holding the lock of a rollout or trash folder. */
-export async function locked<T>(path: string, id: string, owner: LockOwner, work: () => Promise<T>): Promise<T> {
-  const lock = await takeLock(path, owner, { force: false });
+export async function withLock<T>(path: string, id: string, owner: LockOwner, work: () => Promise<T>): Promise<T> {
+  const lock = await acquireLock(path, owner, { force: false });
   if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
   try {
     return await work();

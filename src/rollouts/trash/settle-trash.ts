@@ -4,7 +4,7 @@ import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile } from "./move-file.js";
 import { removeEmptyFolders } from "./move-to-trash.js";
 import { finishRemoving } from "./remove-for-good.js";
-import { putBack, removeEmptied, locked } from "./restore.js";
+import { putBack, removeEmptied, withLock } from "./restore.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
 import type { TrashFiles } from "./trash-files.js";
 
@@ -13,13 +13,13 @@ import type { TrashFiles } from "./trash-files.js";
  * if it is in the trash, the remaining files follow; a removal that had begun is completed. Entries that are in use
  * or unclear are left alone.
  */
-export async function settleTrash(files: TrashFiles, trash: string, owner: LockOwner): Promise<void> {
+export async function finishInterrupted(files: TrashFiles, trash: string, owner: LockOwner): Promise<void> {
   for (const name of (await files.stats(trash)) === undefined ? [] : await files.names(trash)) {
     // A lock may remain of a folder that is gone; taking and releasing it removes it.
     const folder = join(trash, name.replace(/\.lock$/, ""));
     const isFolder = (await files.stats(folder))?.isDirectory() === true;
     if (isFolder ? await isSettled(files, folder) : !name.endsWith(".lock")) continue;
-    await locked(folder, name, owner, async () => {
+    await withLock(folder, name, owner, async () => {
       const entry = await readEntry(files, folder);
       if (entry !== undefined) await settle(files, entry);
       else if (await isEmptied(files, folder)) await removeEmptied(files, folder);

@@ -1,4 +1,4 @@
-import type { CommandEnd } from "./run-command.js";
+import type { CommandResult } from "./run-command.js";
 import type { Survivor } from "./survivors.js";
 import { counted } from "../../base/text/counted.js";
 
@@ -8,12 +8,12 @@ const maxNamed = 20;
 const codes = { timed_out: 124, interrupted: 130 } as const;
 const unknownCode = -1;
 
-export function exitCodeOf({ cause, exitCode }: CommandEnd): number {
+export function exitCodeOf({ cause, exitCode }: CommandResult): number {
   return cause === "exited" ? (exitCode ?? unknownCode) : codes[cause];
 }
 
 /** Describes the end of a command for the model; cody's notes come before the command's output. */
-export function commandReport(end: CommandEnd, timeoutMs: number, output: string): string {
+export function commandReport(end: CommandResult, timeoutMs: number, output: string): string {
   return [
     `Exit code: ${exitCodeOf(end)}`,
     `Wall time: ${(end.durationMs / 1_000).toFixed(1)} seconds`,
@@ -24,7 +24,7 @@ export function commandReport(end: CommandEnd, timeoutMs: number, output: string
   ].join("\n");
 }
 
-function causeNotes({ cause, exitCode, wasHeldOpen }: CommandEnd, timeoutMs: number): string[] {
+function causeNotes({ cause, exitCode, wasHeldOpen }: CommandResult, timeoutMs: number): string[] {
   if (exitCode === undefined) return ["Could not be killed: it hangs in a system call and may still be running"];
   if (cause === "timed_out") return [`Timed out after ${counted(timeoutMs / 1_000, "second")} and was killed`];
   if (cause === "interrupted") return ["Interrupted with its turn and killed"];

@@ -38,6 +38,6 @@ shift
 exec "$@" ${guardDescriptor}<&-`;
 
 /** Adds a guard to an argument vector. Process id, exit code and signals are still the command's own. */
-export function guarded(argv: readonly string[], marker: string): { readonly file: string; readonly args: string[] } {
+export function withGuard(argv: readonly string[], marker: string): { readonly file: string; readonly args: string[] } {
   return { file: "/bin/sh", args: ["-c", script, "cody", marker, ...argv] };
 }

@@ -6,7 +6,7 @@ import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
 import { within } from "../../base/time/waiting.js";
 import { withinRounds } from "../../base/time/waiting.js";
 
-export interface CommandOrder {
+export interface CommandRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface CommandOrder {
   onOutput(stream: "stdout" | "stderr", bytes: Buffer): void;
 }
 
-export interface CommandEnd {
+export interface CommandResult {
   readonly cause: "exited" | "timed_out" | "interrupted";
   /** Undefined if it could not even be killed, because it hangs in the kernel. */
   readonly exitCode: number | undefined;
@@ -26,7 +26,7 @@ export interface CommandEnd {
 }
 
 /** The maximum time to wait in each phase. */
-export interface CommandPatience {
+export interface CommandTimeouts {
   /** For the end of the output, after the command has ended. */
   readonly drainMs: number;
   /** Between asking a command to end and killing it, after a timeout. */
@@ -39,7 +39,7 @@ export interface CommandPatience {
   readonly restMs: number;
 }
 
-const defaultPatience: CommandPatience = {
+const defaultTimeouts: CommandTimeouts = {
   drainMs: 2_000,
   timeoutGraceMs: 2_000,
   interruptGraceMs: 150,
@@ -51,7 +51,10 @@ const defaultPatience: CommandPatience = {
  * Runs a command to its end; when this settles, no process of its group is alive. Returns undefined if it was
  * interrupted before it started; rejects with the system's error if it cannot be started.
  */
-export async function runCommand(order: CommandOrder, patience = defaultPatience): Promise<CommandEnd | undefined> {
+export async function runCommand(
+  order: CommandRequest,
+  patience = defaultTimeouts,
+): Promise<CommandResult | undefined> {
   const marker = randomUUID();
   const startedAt = performance.now();
   using command = await startProcess({ ...order, marker });
@@ -70,14 +73,17 @@ export async function runCommand(order: CommandOrder, patience = defaultPatience
 }
 
 /** Resolves when both streams have ended or were destroyed. */
-async function readOutput({ stdout, stderr }: CommandProcess, order: CommandOrder): Promise<void> {
+async function readOutput({ stdout, stderr }: CommandProcess, order: CommandRequest): Promise<void> {
   await Promise.all([
     readThrottled(stdout, (bytes) => order.onOutput("stdout", bytes)),
     readThrottled(stderr, (bytes) => order.onOutput("stderr", bytes)),
   ]);
 }
 
-async function causeOfEnd(command: CommandProcess, { timeoutMs, signal }: CommandOrder): Promise<CommandEnd["cause"]> {
+async function causeOfEnd(
+  command: CommandProcess,
+  { timeoutMs, signal }: CommandRequest,
+): Promise<CommandResult["cause"]> {
   if (await within(command.exited, timeoutMs, signal)) return "exited";
   return signal.aborted ? "interrupted" : "timed_out";
 }
@@ -90,7 +96,7 @@ async function askToEnd(
   output: Promise<void>,
   cause: "timed_out" | "interrupted",
   signal: AbortSignal,
-  patience: CommandPatience,
+  patience: CommandTimeouts,
 ): Promise<void> {
   command.signalGroup("SIGTERM");
   const ended = Promise.all([command.exited, output]);

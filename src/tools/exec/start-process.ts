@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { CommandProcess } from "./command-process.js";
-import { guarded } from "./guarded.js";
+import { withGuard } from "./guarded.js";
 
 const openDescriptor = promisify(open);
 
@@ -16,7 +16,7 @@ const execute = promisify(execFile);
 
 const maxMakingMs = 2_000;
 
-export interface ProcessOrder {
+export interface ProcessRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface ProcessOrder {
  * Starts a command with a guard and without input; undefined if the signal was aborted before. Rejects with the
  * system's error if it cannot be started.
  */
-export async function startProcess(order: ProcessOrder): Promise<CommandProcess | undefined> {
+export async function startProcess(order: ProcessRequest): Promise<CommandProcess | undefined> {
   const pipes = await openOutputPipes(order.env);
   let command: CommandProcess | undefined;
   try {
@@ -42,8 +42,8 @@ export async function startProcess(order: ProcessOrder): Promise<CommandProcess 
   }
 }
 
-async function spawnGuarded({ argv, cwd, env, marker }: ProcessOrder, pipes?: OutputPipes): Promise<CommandProcess> {
-  const { file, args } = guarded(argv, marker);
+async function spawnGuarded({ argv, cwd, env, marker }: ProcessRequest, pipes?: OutputPipes): Promise<CommandProcess> {
+  const { file, args } = withGuard(argv, marker);
   const [out, err] = pipes?.writers ?? (["pipe", "pipe"] as const);
   const stdio: StdioOptions = ["ignore", out, err, "pipe"];
   const child: ChildProcess = spawn(file, args, { cwd, env, detached: true, stdio });

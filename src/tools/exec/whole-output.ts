@@ -1,5 +1,5 @@
 /** A memory budget that all calls of a process share. */
-export interface Room {
+export interface MemoryBudget {
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
@@ -9,13 +9,13 @@ export const maxWholeBytes = 10 * 1024 * 1024;
 
 /** Keeps the whole output of a call as long as the memory budget allows. Its creator must dispose it. */
 export class WholeOutput implements Disposable {
-  readonly #room: Room;
+  readonly #room: MemoryBudget;
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #status: "whole" | "beginning" | "lost" = "whole";
 
-  constructor(room: Room, maxBytes = maxWholeBytes) {
+  constructor(room: MemoryBudget, maxBytes = maxWholeBytes) {
     this.#room = room;
     this.#maxBytes = maxBytes;
   }

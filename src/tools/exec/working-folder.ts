@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
-import { failureWords } from "../failure-words.js";
-import { leadsElsewhere } from "../files/file-problem.js";
+import { failureText } from "../failure-words.js";
+import { targetChanged } from "../files/file-problem.js";
 import type { ToolScope } from "../tool.js";
 
 /**
@@ -13,8 +13,8 @@ export async function workingFolderProblem(folder: string, { cwd }: ToolScope): 
     // Only the conversation's own folder may be used under the name it was given; any other was approved by its real
     // path.
     const isMoved = folder !== cwd && (await realpath(folder)) !== folder;
-    return isMoved ? `cannot run in ${folder}: ${leadsElsewhere}` : undefined;
+    return isMoved ? `cannot run in ${folder}: ${targetChanged}` : undefined;
   } catch (error) {
-    return `cannot run in ${folder}: ${failureWords(error)}`;
+    return `cannot run in ${folder}: ${failureText(error)}`;
   }
 }

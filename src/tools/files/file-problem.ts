@@ -6,10 +6,10 @@ export class FileProblem extends Error {
 }
 
 /** The error for a path whose target changed after a person approved it. */
-export const leadsElsewhere = "the path's target changed after the approval request";
+export const targetChanged = "the path's target changed after the approval request";
 
 /** Only regular files hold text; reading others may block or have side effects. */
-export function refuseSpecialFile(stats: Stats | BigIntStats): void {
+export function rejectSpecialFile(stats: Stats | BigIntStats): void {
   if (stats.isFile()) return;
   throw new FileProblem(`it is ${kindOf(stats)}, not a regular file`);
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { FileProblem } from "./file-problem.js";
 import { readAt } from "../../base/fs/open-regular.js";
 
-const newline = 0x0a;
+const lineFeed = 0x0a;
 const chunkBytes = 256 * 1024;
 
 /**
@@ -17,7 +17,7 @@ export async function findLine(file: FileHandle, line: number, size: number, sig
     if (signal.aborted) throw new FileProblem("interrupted");
     const chunk = await readAt(file, position, Math.min(chunkBytes, size - position));
     if (chunk.length === 0) break;
-    for (let at = chunk.indexOf(newline); at !== -1 && current < line; at = chunk.indexOf(newline, at + 1)) {
+    for (let at = chunk.indexOf(lineFeed); at !== -1 && current < line; at = chunk.indexOf(lineFeed, at + 1)) {
       current += 1;
       lineStart = position + at + 1;
     }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { NotRegularError, openRegular, realPathOf } from "../../base/fs/open-regular.js";
-import { FileProblem, refuseSpecialFile } from "./file-problem.js";
+import { FileProblem, rejectSpecialFile } from "./file-problem.js";
 import { refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
 
@@ -18,7 +18,7 @@ export interface OpenedFile {
 /** Opens a regular file that the model may read; rejects for everything else, and never blocks. */
 export async function openForModel(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
   const { file } = await openRegular(path, { links: "follow" }).catch((error: unknown) => {
-    if (error instanceof NotRegularError && error.stats !== undefined) refuseSpecialFile(error.stats);
+    if (error instanceof NotRegularError && error.stats !== undefined) rejectSpecialFile(error.stats);
     throw error;
   });
   try {

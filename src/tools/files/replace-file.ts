@@ -1,13 +1,13 @@
 import { type BigIntStats, constants } from "node:fs";
 import { access, lstat, open, rename, rm } from "node:fs/promises";
-import { FileProblem, refuseSpecialFile } from "./file-problem.js";
+import { FileProblem, rejectSpecialFile } from "./file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "./file-stamps.js";
 import type { OpenFolder } from "./open-folder.js";
-import { newStrayName } from "./stray-name.js";
+import { newTemporaryName } from "./stray-name.js";
 
 const permissionBits = 0o777;
 
-export interface Replaced {
+export interface ReplacedFile {
   readonly stamp: FileStamp;
   readonly isNew: boolean;
 }
@@ -21,19 +21,19 @@ export async function replaceFile(
   name: string,
   content: string,
   accept: (old: BigIntStats | undefined) => void,
-): Promise<Replaced> {
+): Promise<ReplacedFile> {
   const path = folder.at(name);
-  const old = await existing(path);
+  const old = await statExisting(path);
   accept(old);
   // A rename needs permission only for the folder; a file that is not writable must be kept.
   if (old !== undefined) await access(path, constants.W_OK);
-  const temporary = folder.at(`${newStrayName()}.tmp`);
+  const temporary = folder.at(`${newTemporaryName()}.tmp`);
   try {
     const stamp = await writeTemporary(temporary, content, old);
     await folder.verify();
-    const now = await existing(path);
+    const now = await statExisting(path);
     accept(now);
-    refuseChange(old, now);
+    rejectChanged(old, now);
     await rename(temporary, path);
     await folder.verify();
     return { stamp, isNew: old === undefined };
@@ -44,10 +44,10 @@ export async function replaceFile(
 }
 
 /** Stats of the regular file at a path, undefined if there is none; rejects for everything else. */
-export async function existing(path: string): Promise<BigIntStats | undefined> {
+export async function statExisting(path: string): Promise<BigIntStats | undefined> {
   try {
     const stats = await lstat(path, { bigint: true });
-    refuseSpecialFile(stats);
+    rejectSpecialFile(stats);
     return stats;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -56,7 +56,7 @@ export async function existing(path: string): Promise<BigIntStats | undefined> {
 }
 
 /** Rejects if the file at the path is not the one found before. */
-export function refuseChange(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
+export function rejectChanged(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
   const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
   if (!isSame) throw new FileProblem("another program changed it at the same time, so it was not changed");
 }

@@ -1,7 +1,7 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "../../base/system-error.js";
-import { failureWords } from "../failure-words.js";
+import { failureText } from "../failure-words.js";
 import { FileProblem } from "../files/file-problem.js";
 import { openFolder } from "../files/open-folder.js";
 import type { WriteTarget } from "../policy/write-target.js";
@@ -29,7 +29,7 @@ export async function commitFiles(files: readonly PlannedFile[], accept: () => v
     const lost = await rollBack(staged);
     await releaseAll(staged);
     await folders.remove();
-    throw lost.length === 0 ? error : new FileProblem([failureWords(error), ...lost].join("; "), { cause: error });
+    throw lost.length === 0 ? error : new FileProblem([failureText(error), ...lost].join("; "), { cause: error });
   }
   await releaseAll(staged);
   return staged;
@@ -47,7 +47,7 @@ function isWritten({ content }: PlannedFile): boolean {
 async function rollBack(staged: readonly StagedFile[]): Promise<string[]> {
   const lost: string[] = [];
   for (const file of staged.toReversed()) {
-    await file.rollBack().catch((error: unknown) => lost.push(failureWords(error)));
+    await file.rollBack().catch((error: unknown) => lost.push(failureText(error)));
   }
   return lost;
 }
@@ -56,7 +56,7 @@ async function named<T>(file: { readonly realPath: string }, work: () => Promise
   try {
     return await work();
   } catch (error) {
-    throw new FileProblem(`${file.realPath}: ${failureWords(error)}`, { cause: error });
+    throw new FileProblem(`${file.realPath}: ${failureText(error)}`, { cause: error });
   }
 }
 

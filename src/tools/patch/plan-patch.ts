@@ -1,16 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import type { BigIntStats } from "node:fs";
 import type { FileChange, FileChanges } from "../../messages/tools/file-change.js";
-import { failureWords } from "../failure-words.js";
-import { FileProblem, leadsElsewhere } from "../files/file-problem.js";
+import { failureText } from "../failure-words.js";
+import { FileProblem, targetChanged } from "../files/file-problem.js";
 import { openForModel } from "../files/open-for-model.js";
 import { readAt } from "../../base/fs/open-regular.js";
-import { existing } from "../files/replace-file.js";
+import { statExisting } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
 import { type WriteTarget, writeTarget } from "../policy/write-target.js";
 import type { FilePatch, FileUpdate } from "./file-patch.js";
 import { parsePatch } from "./parse-patch.js";
-import { updatedText } from "./updated-text.js";
+import { applyChunks } from "./updated-text.js";
 
 /** The maximum total size of all files of a patch, old and new content together. */
 const maxBytes = 8_000_000;
@@ -83,7 +83,7 @@ async function plannedUpdate(
   { target, stats, text }: OldFile,
   scope: ToolScope,
 ): Promise<PlannedPart> {
-  const { text: content, unifiedDiff: unified_diff } = updatedText(text, chunks);
+  const { text: content, unifiedDiff: unified_diff } = applyChunks(text, chunks);
   if (content === text && movePath === undefined) throw new FileProblem("the patch changes nothing in it");
   if (movePath === undefined) {
     const file = { target, old: stats, like: stats, content };
@@ -104,7 +104,8 @@ async function moveTarget(path: string, scope: ToolScope): Promise<WriteTarget> 
 }
 
 async function refuseExisting({ realPath }: WriteTarget): Promise<void> {
-  if ((await existing(realPath)) !== undefined) throw new FileProblem("the file already exists: update or delete it");
+  if ((await statExisting(realPath)) !== undefined)
+    throw new FileProblem("the file already exists: update or delete it");
 }
 
 async function readOld(
@@ -114,7 +115,7 @@ async function readOld(
 ): Promise<Pick<OldFile, "stats" | "text">> {
   const { file, realPath: opened, stats } = await openForModel(realPath, scope);
   try {
-    if (opened !== realPath) throw new FileProblem(leadsElsewhere);
+    if (opened !== realPath) throw new FileProblem(targetChanged);
     if (stats.size > maxSize) throw new FileProblem(`the files of a patch can have at most ${maxBytes} bytes in total`);
     const bytes = await readAt(file, 0, Number(stats.size));
     if (bytes.includes(0) || !isUtf8(bytes)) throw new FileProblem("it is not UTF-8 text");
@@ -142,7 +143,7 @@ async function named<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof NamedProblem) throw error;
-    throw new NamedProblem(`${path}: ${failureWords(error)}`, { cause: error });
+    throw new NamedProblem(`${path}: ${failureText(error)}`, { cause: error });
   }
 }
 

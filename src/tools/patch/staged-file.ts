@@ -5,8 +5,8 @@ import { systemCode } from "../../base/system-error.js";
 import { FileProblem } from "../files/file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "../files/file-stamps.js";
 import { openFolder, type OpenFolder } from "../files/open-folder.js";
-import { existing, refuseChange, writeTemporary } from "../files/replace-file.js";
-import { newStrayName } from "../files/stray-name.js";
+import { statExisting, rejectChanged, writeTemporary } from "../files/replace-file.js";
+import { newTemporaryName } from "../files/stray-name.js";
 import type { PlannedFile } from "./plan-patch.js";
 
 /**
@@ -24,7 +24,7 @@ export class StagedFile {
   #isLost = false;
 
   private constructor(file: PlannedFile, folder: OpenFolder) {
-    const name = newStrayName();
+    const name = newTemporaryName();
     this.#file = file;
     this.#folder = folder;
     this.#temporary = folder.at(`${name}.tmp`);
@@ -55,7 +55,7 @@ export class StagedFile {
   /** Rejects if the file is no longer the one that the patch was made for. */
   async check(): Promise<void> {
     await this.#folder.verify();
-    refuseChange(this.#file.old, await existing(this.#path));
+    rejectChanged(this.#file.old, await statExisting(this.#path));
   }
 
   async commit(): Promise<void> {
@@ -121,7 +121,7 @@ export class StagedFile {
 
   /** Whether the path is in the state that the patch should produce. */
   async #isOurs(): Promise<boolean> {
-    const now = await existing(this.#path);
+    const now = await statExisting(this.#path);
     if (this.#file.content === undefined) return now === undefined;
     return now !== undefined && this.#stamp !== undefined && isSameStamp(stampOf(now), this.#stamp);
   }

@@ -26,7 +26,7 @@ const maxQuotedChars = 1_000;
 const byteOrderMark = "\u{feff}";
 const noEnd = "\n\\ No newline at end of file\n";
 
-export interface UpdatedText {
+export interface PatchedText {
   readonly text: string;
   /** Hunks without file headers; their context is the patch's context as it is in the file. */
   readonly unifiedDiff: string;
@@ -35,14 +35,14 @@ export interface UpdatedText {
 /**
  * Applies the chunks of a patch to a text. Everything that the patch does not replace stays the same, byte for byte.
  */
-export function updatedText(old: string, chunks: readonly Chunk[]): UpdatedText {
+export function applyChunks(old: string, chunks: readonly Chunk[]): PatchedText {
   const mark = old.startsWith(byteOrderMark) ? byteOrderMark : "";
   const lines = textLines(old.slice(mark.length));
   const ownEnd = lines[0]?.end || "\n";
   const made: TextLine[] = [];
   const diff: string[] = [];
   let next = 0;
-  for (const { at, lines: changed } of placesOf(lines, chunks)) {
+  for (const { at, lines: changed } of locateChunks(lines, chunks)) {
     if (at < next) throw new FileProblem("two parts of the patch change the same lines");
     takeUntil(at);
     const newStart = made.length;
@@ -89,7 +89,7 @@ interface Place {
 }
 
 /** The positions of the chunks, in file order; the search for each starts after the previous one. */
-function placesOf(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[] {
+function locateChunks(lines: readonly TextLine[], chunks: readonly Chunk[]): Place[] {
   const finder = new LineFinder(lines.map(({ text }) => text));
   let from = 0;
   const places = chunks.map((chunk): Place => {

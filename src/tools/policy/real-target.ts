@@ -3,11 +3,11 @@ import { basename, dirname, join } from "node:path";
 import { FileProblem } from "../files/file-problem.js";
 
 /** Resolves a path whose last parts need not exist: the existing part is made real, and the rest is appended. */
-export async function realTarget(path: string): Promise<string> {
+export async function resolveTarget(path: string): Promise<string> {
   return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || path === dirname(path)) throw error;
     if (await isLink(path)) throw new FileProblem(`${path} is a broken symbolic link`);
-    return join(await realTarget(dirname(path)), basename(path));
+    return join(await resolveTarget(dirname(path)), basename(path));
   });
 }
 

@@ -1,5 +1,5 @@
 import { FileProblem } from "../files/file-problem.js";
-import { realTarget } from "./real-target.js";
+import { resolveTarget } from "./real-target.js";
 import type { ToolScope } from "../tool.js";
 
 /** Rejects paths to tokens and keys, through whichever links they were reached. */
@@ -13,5 +13,5 @@ export async function refusePrivate(realPath: string, scope: Pick<ToolScope, "pr
 
 /** Resolved on each call: a home or a configuration may be a link to another place. */
 export async function realPrivatePaths({ privatePaths }: Pick<ToolScope, "privatePaths">): Promise<string[]> {
-  return await Promise.all(privatePaths.map((path) => realTarget(path).catch(() => path)));
+  return await Promise.all(privatePaths.map((path) => resolveTarget(path).catch(() => path)));
 }

@@ -15,7 +15,7 @@ const errorBounds = { headBytes: 1_500, tailBytes: 500 };
 /** No configuration file of the user or the project changes the search, and the results are sorted. */
 const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--sort=path"];
 
-export interface RipgrepOrder {
+export interface RipgrepRequest {
   readonly path: string;
   /** Restricts the files; undefined for all. */
   readonly glob: string | undefined;
@@ -31,7 +31,7 @@ export interface RipgrepLines {
 }
 
 /** Runs ripgrep and returns its lines; rejects with an explanation for the model if it fails. */
-export async function ripgrepLines(order: RipgrepOrder, context: ToolContext): Promise<RipgrepLines> {
+export async function ripgrepLines(order: RipgrepRequest, context: ToolContext): Promise<RipgrepLines> {
   const { signal, env } = context;
   const program = await ripgrepPath();
   const { cwd, start, flags, hidden } = await searchStart(order.path, context);

@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import { refuseSpecialFile } from "../files/file-problem.js";
+import { rejectSpecialFile } from "../files/file-problem.js";
 import { refuseSystemFile } from "../files/open-for-model.js";
 import { realPrivatePaths, refusePrivate } from "../policy/refuse-private.js";
 import type { ToolScope } from "../tool.js";
@@ -21,7 +21,7 @@ export async function searchStart(path: string, scope: ToolScope): Promise<Searc
   refuseSystemFile(real);
   await refusePrivate(real, scope);
   const stats = await stat(real);
-  if (!stats.isDirectory()) refuseSpecialFile(stats);
+  if (!stats.isDirectory()) rejectSpecialFile(stats);
   const inside = pathInside(cwd, real);
   const start = inside === undefined ? real : inside === "" ? "." : `./${inside}`;
   const globs = (await realPrivatePaths(scope)).map((found) => globOf(found, cwd));

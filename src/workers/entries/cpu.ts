@@ -4,11 +4,11 @@ import { diffChanges } from "../../changes/workspace/diff-changes.js";
 import { endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
 import { exactTokens } from "../../compaction/tokens/exact-tokens.js";
 import type { CpuJobs } from "../cpu-jobs.js";
-import { giveWay } from "../give-way.js";
+import { lowerThreadPriority } from "../give-way.js";
 import { pack } from "../pack.js";
 import { serveJobs } from "../serve-jobs.js";
 
-giveWay();
+lowerThreadPriority();
 
 export default serveJobs<CpuJobs>({
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { compactor, type CompactorOptions } from "../../../src/actors/compactor/compactor.js";
-import { type SummaryBy, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
+import { type SummaryProvider, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
 import { RequestGate } from "../../../src/actors/limits/request-gate.js";
 import { spawn } from "../../../src/actors/runtime/spawn.js";
@@ -26,7 +26,7 @@ function open(summarizer?: Summarizer) {
   return { ref, counts };
 }
 
-function by(...replies: Parameters<typeof scripted>): SummaryBy {
+function by(...replies: Parameters<typeof scripted>): SummaryProvider {
   return { kind: "provider", provider: scripted(...replies) };
 }
 

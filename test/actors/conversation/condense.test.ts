@@ -1,6 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Condensed, condensed, type SizedLine } from "../../../src/actors/conversation/store/condense-rollout.js";
+import {
+  type Condensed,
+  condenseLines,
+  type SizedLine,
+} from "../../../src/actors/conversation/store/condense-rollout.js";
 import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state/state.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../../src/messages/rollout-line.js";
@@ -15,7 +19,7 @@ test("lines that were condensed, in however many stretches, make the same conver
   fc.assert(
     fc.property(fc.array(fc.array(line, { maxLength: 15 }), { maxLength: 4 }), (stretches) => {
       const before = stretches.slice(0, -1);
-      const last = condensed(sized(stretches.at(-1) ?? []), false);
+      const last = condenseLines(sized(stretches.at(-1) ?? []), false);
       const all = [...before.flatMap((lines) => left(lines, last.replaced)), ...linesOf(last)];
       expect(stateOf(all)).toEqual(stateOf(stretches.flat()));
     }),
@@ -36,7 +40,7 @@ test("what an old compaction made its summary of stays", () => {
 });
 
 function left(lines: readonly OwnLine[], replacedBehind = false): OwnLine[] {
-  return linesOf(condensed(sized(lines), replacedBehind));
+  return linesOf(condenseLines(sized(lines), replacedBehind));
 }
 
 function sized(lines: readonly OwnLine[]): SizedLine[] {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { heldPolicies, type Policies } from "../../../src/actors/conversation/open/effective-policies.js";
+import { resolvePolicies, type Policies } from "../../../src/actors/conversation/open/effective-policies.js";
 import { ApprovalPolicy, SandboxMode } from "../../../src/messages/tools/policy.js";
-import { judge } from "../../../src/tools/policy/approval-policy.js";
+import { decideCall } from "../../../src/tools/policy/approval-policy.js";
 
 const approvals = ApprovalPolicy.options.filter((policy) => policy !== "on-failure");
 const all: Policies[] = approvals.flatMap((approvalPolicy) =>
@@ -10,13 +10,13 @@ const all: Policies[] = approvals.flatMap((approvalPolicy) =>
 
 /** How much a call that changes something is allowed. */
 function allowance({ approvalPolicy: policy, sandbox }: Policies): number {
-  return ["refuse", "ask", "run"].indexOf(judge({ readOnly: false, policy, sandbox }).type);
+  return ["refuse", "ask", "run"].indexOf(decideCall({ readOnly: false, policy, sandbox }).type);
 }
 
 test("what a file says never allows more than what holds now", () => {
   for (const present of all) {
     for (const recorded of all) {
-      const held = heldPolicies({ present, recorded, asked: {} });
+      const held = resolvePolicies({ present, recorded, asked: {} });
       expect(allowance(held)).toBeLessThanOrEqual(allowance(present));
       expect(SandboxMode.options.indexOf(held.sandbox)).toBeLessThanOrEqual(
         SandboxMode.options.indexOf(present.sandbox),
@@ -29,11 +29,11 @@ test("what a file says allows nothing beside what is asked for, either", () => {
   for (const present of all) {
     for (const recorded of all) {
       for (const { approvalPolicy, sandbox } of all) {
-        const withSandbox = heldPolicies({ present, recorded, asked: { sandbox } });
+        const withSandbox = resolvePolicies({ present, recorded, asked: { sandbox } });
         expect(allowance(withSandbox)).toBeLessThanOrEqual(allowance({ ...present, sandbox }));
-        const withPolicy = heldPolicies({ present, recorded, asked: { approvalPolicy } });
+        const withPolicy = resolvePolicies({ present, recorded, asked: { approvalPolicy } });
         expect(allowance(withPolicy)).toBeLessThanOrEqual(allowance({ ...present, approvalPolicy }));
-        expect(heldPolicies({ present, recorded, asked: { approvalPolicy, sandbox } })).toEqual({
+        expect(resolvePolicies({ present, recorded, asked: { approvalPolicy, sandbox } })).toEqual({
           approvalPolicy,
           sandbox,
         });
@@ -59,11 +59,11 @@ test.each([
     held: { approvalPolicy: "untrusted" },
   },
 ] as const)("$recorded in a file leaves $held of what holds now", ({ recorded, held }) => {
-  expect(heldPolicies({ present, recorded, asked: {} })).toEqual({ ...present, ...held });
+  expect(resolvePolicies({ present, recorded, asked: {} })).toEqual({ ...present, ...held });
 });
 
 test("who lets everything run unasked is asked in a conversation that asked", () => {
   const open: Policies = { approvalPolicy: "never", sandbox: "danger-full-access" };
-  expect(heldPolicies({ present: open, recorded: present, asked: {} })).toEqual(present);
-  expect(heldPolicies({ present: open, recorded: open, asked: {} })).toEqual(open);
+  expect(resolvePolicies({ present: open, recorded: present, asked: {} })).toEqual(present);
+  expect(resolvePolicies({ present: open, recorded: open, asked: {} })).toEqual(open);
 });

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ToldPrompt } from "../../../src/actors/conversation/turn/conversation-prompt.js";
+import { ConversationPrompt } from "../../../src/actors/conversation/turn/conversation-prompt.js";
 
 const cwd = "/project";
 const bare = { cwd, text: "bare", notices: [] };
@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 
 test("files that do not answer do not keep a turn from beginning, and that is said once", async () => {
   let files: Promise<typeof whole> = Promise.resolve(whole);
-  const told = new ToldPrompt({ current: () => files, bare: () => bare });
+  const told = new ConversationPrompt({ current: () => files, bare: () => bare });
   const { signal } = new AbortController();
   expect(told.text(cwd)).toBe("bare");
   expect(await told.refresh(cwd, signal)).toEqual(["AGENTS.md was cut"]);
@@ -29,7 +29,7 @@ test("files that do not answer do not keep a turn from beginning, and that is sa
 
 test("a wait that is interrupted says nothing", async () => {
   const controller = new AbortController();
-  const told = new ToldPrompt({ current: () => never, bare: () => bare });
+  const told = new ConversationPrompt({ current: () => never, bare: () => bare });
   const looking = told.refresh(cwd, controller.signal);
   controller.abort();
   expect(await looking).toEqual([]);
@@ -37,7 +37,7 @@ test("a wait that is interrupted says nothing", async () => {
 });
 
 test("a time in which the event loop was busy is not held against the files", async () => {
-  const told = new ToldPrompt({ current: afterSomeRounds, bare: () => bare });
+  const told = new ConversationPrompt({ current: afterSomeRounds, bare: () => bare });
   const looking = told.refresh(cwd, new AbortController().signal);
   // As a busy loop has it: each time it comes round, all timers are due.
   for (let round = 0; round < 10; round += 1) {

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { borrowedPlaces } from "../../../src/actors/credentials/borrowed-tokens.js";
-import { LoginKeeper } from "../../../src/actors/credentials/login-keeper.js";
+import { LoginTokens } from "../../../src/actors/credentials/login-keeper.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
 import { loginFacts } from "../../../src/config/providers/logins.js";
 import { createTransport } from "../../../src/providers/transport/node-transport.js";
@@ -20,7 +20,7 @@ async function open() {
   onTestFinished(() => transport.close());
   const warnings: string[] = [];
   const store = new TokenStore(home);
-  const keeper = new LoginKeeper({
+  const keeper = new LoginTokens({
     facts: loginFacts("chatgpt", { chatgpt: { issuer: issuer.url } }),
     store,
     places: borrowedPlaces({ CODEX_HOME: codexHome }, () => home),

@@ -1,7 +1,7 @@
 import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { KnownKnowledge } from "../../../src/actors/knowledge/known-knowledge.js";
+import { KnowledgeIndex } from "../../../src/actors/knowledge/known-knowledge.js";
 import { ProjectStore } from "../../../src/actors/knowledge/project-store.js";
 import { activeKnowledge } from "../../../src/context/rank-knowledge.js";
 import type { KnowledgeEntry, NewKnowledge } from "../../../src/messages/tools/knowledge.js";
@@ -22,7 +22,7 @@ function said(content: string, fields: Partial<NewKnowledge> = {}): NewKnowledge
 const byModel = { source: "model", sessionId: "conv_1" } as const;
 
 async function save(store: ProjectStore, what: NewKnowledge): Promise<KnowledgeEntry> {
-  const entry = store.entryOf(what, new KnownKnowledge((await store.read()).entries), byModel);
+  const entry = store.entryOf(what, new KnowledgeIndex((await store.read()).entries), byModel);
   await store.append([entry]);
   return entry;
 }
@@ -55,7 +55,7 @@ test("what is replaced is named by its id or its text, and what is said again re
   expect(await textsOf(store)).toEqual(["two spaces"]);
   await save(store, said("two  spaces"));
   expect(await textsOf(store)).toEqual(["two  spaces"]);
-  expect(() => store.entryOf(said("x", { supersedes: "nothing" }), new KnownKnowledge([second]), byModel)).toThrow(
+  expect(() => store.entryOf(said("x", { supersedes: "nothing" }), new KnowledgeIndex([second]), byModel)).toThrow(
     "the entry to replace was not found",
   );
 });
@@ -181,7 +181,7 @@ test.each([".cody", ".cody/knowledge"])(
         `${join(root, ".cody/knowledge/knowledge.jsonl")} is ignored: it is a link to a path outside the project`,
       ],
     });
-    await expect(store.append([store.entryOf(said("mine"), new KnownKnowledge([]), byModel)])).rejects.toThrow(
+    await expect(store.append([store.entryOf(said("mine"), new KnowledgeIndex([]), byModel)])).rejects.toThrow(
       /ELOOP|ENOTDIR/,
     );
     expect((await readdir(outside, { recursive: true })).toSorted()).toEqual([

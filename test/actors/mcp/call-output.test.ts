@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { images } from "../../support/images.js";
-import { callResult, promptText, resultOutput, toldResult } from "../../../src/actors/mcp/call-output.js";
+import { callResult, promptText, resultOutput, shortenedResult } from "../../../src/actors/mcp/call-output.js";
 
 function outputOf(answer: unknown) {
   const result = callResult(answer);
@@ -59,7 +59,7 @@ test("an event has no bytes, and not much of what is embedded", () => {
     ],
   });
   if (result === undefined) throw new Error("no result");
-  const told = toldResult(result);
+  const told = shortenedResult(result);
   expect(told.content[0]).toEqual({ type: "text", text: `[image image/png, ${images.png.length} bytes]` });
   expect(JSON.stringify(told).length).toBeLessThan(40_000);
 });
@@ -102,7 +102,7 @@ test("very much is cut, for the model and more for an event", () => {
   });
   if (result === undefined) throw new Error("no result");
   expect(resultOutput(result).content).toMatch(/x…\n\[\d+ characters left out\]$/);
-  expect(JSON.stringify(toldResult(result)).length).toBeLessThan(40_000);
+  expect(JSON.stringify(shortenedResult(result)).length).toBeLessThan(40_000);
   const many = callResult({ content: Array.from({ length: 5_000 }, () => ({ type: "text", text: "x" })) });
   expect(many === undefined ? "" : resultOutput(many).content).toContain("[4000 more parts left out]");
   const one = outputOf({ content: Array.from({ length: 1_001 }, () => ({ type: "text", text: "x" })) });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { RetryPause } from "../../../src/actors/mcp/shared-server.js";
+import { RetryBackoff } from "../../../src/actors/mcp/shared-server.js";
 
 test("pauses grow up to a bound, and begin anew after it has worked", () => {
   let now = 0;
-  const pause = new RetryPause(() => now);
+  const pause = new RetryBackoff(() => now);
   expect(pause.isOver).toBe(true);
   const lengths = Array.from({ length: 9 }, () => {
     const began = now;

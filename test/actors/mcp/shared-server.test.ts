@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { RetryPause, SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import { RetryBackoff, SharedServer } from "../../../src/actors/mcp/shared-server.js";
 import { McpRedactor } from "../../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";
@@ -153,7 +153,7 @@ test("what has failed is tried again when its pause is over", async () => {
   const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
   const options = { name: "test", entry, root, home: root, env: { PATH: process.env["PATH"] } };
   const told = { log: () => undefined, redactor: new McpRedactor({}, {}) };
-  const server = new SharedServer({ ...options, ...told }, new RetryPause(() => now));
+  const server = new SharedServer({ ...options, ...told }, new RetryBackoff(() => now));
   onTestFinished(() => server.stop());
   await server.connect();
   server.retry();

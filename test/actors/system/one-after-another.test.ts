@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { takeTurn } from "../../../src/actors/runtime/fair-queue.js";
+import { yieldFairly } from "../../../src/actors/runtime/fair-queue.js";
 
 test("each starts when the one before has gone as far as it can", async () => {
   const steps: string[] = [];
   const begin = async (name: string): Promise<void> => {
-    await takeTurn("begin");
+    await yieldFairly("begin");
     steps.push(`${name} starts`);
     for (let awaited = 0; awaited < 20; awaited += 1) await Promise.resolve();
     steps.push(`${name} waits`);
@@ -24,7 +24,7 @@ test("the event loop goes on between starts that take long", async () => {
   setImmediate(count);
   await Promise.all(
     Array.from({ length: 60 }, async () => {
-      await takeTurn("begin");
+      await yieldFairly("begin");
       busyFor(1);
     }),
   );
@@ -33,17 +33,17 @@ test("the event loop goes on between starts that take long", async () => {
 });
 
 test("who comes when all have started does not wait for the event loop", async () => {
-  await takeTurn("begin");
+  await yieldFairly("begin");
   let hasRun = false;
   setImmediate(() => (hasRun = true));
-  await takeTurn("begin");
+  await yieldFairly("begin");
   expect(hasRun).toBe(false);
 });
 
 test("what ends goes before what begins", async () => {
   const order: string[] = [];
   const go = async (kind: "begin" | "end", name: string): Promise<void> => {
-    await takeTurn(kind);
+    await yieldFairly(kind);
     order.push(name);
   };
   await Promise.all([go("begin", "begin 1"), go("begin", "begin 2"), go("end", "end 1"), go("end", "end 2")]);

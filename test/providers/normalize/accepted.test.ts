@@ -6,7 +6,7 @@ import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { chatApi } from "../../../src/mock-llm/chat/api.js";
 import { messagesApi } from "../../../src/mock-llm/messages/api.js";
 import { responsesApi } from "../../../src/mock-llm/responses/api.js";
-import { redactedData, sealed, signatureOf } from "../../../src/mock-llm/seal.js";
+import { redactedData, encryptedContent, signatureOf } from "../../../src/mock-llm/seal.js";
 import type { MockApi } from "../../../src/mock-llm/wire-api.js";
 import { anthropicRequest } from "../../../src/providers/messages/request-body.js";
 import { chatBody } from "../../../src/providers/chat/request-body.js";
@@ -39,7 +39,7 @@ test.each(Object.entries(apis))("the strict server takes any history over %s", (
 /** Sealed as the strict server does, which refuses what others have sealed. */
 function asSealed(item: ResponseItem): ResponseItem {
   if (item.type !== "reasoning" || !item.encrypted_content) return item;
-  if (item.origin?.api !== "messages") return { ...item, encrypted_content: sealed("rs_1", model) };
+  if (item.origin?.api !== "messages") return { ...item, encrypted_content: encryptedContent("rs_1", model) };
   // Without content it is a thought nobody may read.
   if (item.content === null) return { ...item, encrypted_content: redactedData("hm", model) };
   return {

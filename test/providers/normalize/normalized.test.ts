@@ -7,8 +7,8 @@ import type {
   ResponseItem,
   ToolOutputContent,
 } from "../../../src/messages/response-item.js";
-import { takesCustomTools } from "../../../src/providers/normalize/custom-tools.js";
-import { normalized } from "../../../src/providers/normalize/normalized.js";
+import { supportsCustomTools } from "../../../src/providers/normalize/custom-tools.js";
+import { normalizeHistory } from "../../../src/providers/normalize/normalized.js";
 import { assistant, user } from "../requests.js";
 import { complaints } from "./history-checker.js";
 import { anyHistory, model, rightHistory } from "./histories.js";
@@ -20,7 +20,7 @@ describe.each(apis)("over %s", (api) => {
   test("nothing is sent that the API refuses", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
-        expect(complaints(api, normalized(api, items, model), model)).toEqual([]);
+        expect(complaints(api, normalizeHistory(api, items, model), model)).toEqual([]);
       }),
       { numRuns: 1_000 },
     );
@@ -29,8 +29,8 @@ describe.each(apis)("over %s", (api) => {
   test("doing it twice changes nothing", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
-        const once = normalized(api, items, model);
-        expect(normalized(api, once, model)).toEqual(once);
+        const once = normalizeHistory(api, items, model);
+        expect(normalizeHistory(api, once, model)).toEqual(once);
       }),
       { numRuns: 500 },
     );
@@ -39,7 +39,7 @@ describe.each(apis)("over %s", (api) => {
   test("every word of a message stays, in order", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
-        expect(words(normalized(api, items, model))).toEqual(words(items));
+        expect(words(normalizeHistory(api, items, model))).toEqual(words(items));
       }),
       { numRuns: 500 },
     );
@@ -48,7 +48,7 @@ describe.each(apis)("over %s", (api) => {
   test("a history that is right stays the same, item by item", () => {
     fc.assert(
       fc.property(rightHistory(api), (items) => {
-        const sent = normalized(api, items, model);
+        const sent = normalizeHistory(api, items, model);
         expect(sent).toHaveLength(items.length);
         expect(sent.every((item, index) => item === items[index])).toBe(true);
       }),
@@ -57,7 +57,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("a call without an output is closed behind the calls it was made with", () => {
     const items = [user("go"), call("a"), call("b"), output("a", "done"), user("and?")];
-    expect(normalized(api, items, model)).toEqual([
+    expect(normalizeHistory(api, items, model)).toEqual([
       user("go"),
       call("a"),
       call("b"),
@@ -69,7 +69,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("outputs without a call, before it or for the second time are dropped", () => {
     const items = [user("go"), output("a", "early"), call("a"), output("a", "first"), output("a", "second")];
-    expect(normalized(api, [...items, output("lost", "?")], model)).toEqual([
+    expect(normalizeHistory(api, [...items, output("lost", "?")], model)).toEqual([
       user("go"),
       call("a"),
       output("a", "first"),
@@ -78,7 +78,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("an output that came after the user spoke again goes back to its call", () => {
     const items = [user("go"), call("a"), user("hurry"), output("a", "done")];
-    expect(normalized(api, [...items, user("?")], model)).toEqual([
+    expect(normalizeHistory(api, [...items, user("?")], model)).toEqual([
       user("go"),
       call("a"),
       output("a", "done"),
@@ -89,7 +89,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("calls that share an id get their own, and outputs go to them in order", () => {
     const items = [user("go"), call("a"), call("a"), output("a", "1"), output("a", "2"), call("a"), output("a", "3")];
-    expect(normalized(api, [...items, call("a_2"), output("a_2", "4")], model)).toEqual([
+    expect(normalizeHistory(api, [...items, call("a_2"), output("a_2", "4")], model)).toEqual([
       user("go"),
       call("a"),
       call("a_3"),
@@ -106,7 +106,7 @@ describe.each(apis)("over %s", (api) => {
     const own = reasoning({ api, model });
     const foreign = reasoning({ api, model: "another" });
     const items = [user("go"), own, call("a"), output("a", "1"), foreign, call("b"), output("b", "2")];
-    expect(normalized(api, items, model)).toEqual([
+    expect(normalizeHistory(api, items, model)).toEqual([
       user("go"),
       own,
       call("a"),
@@ -122,7 +122,7 @@ describe.each(apis)("over %s", (api) => {
     const search: ResponseItem = { type: "web_search_call", status: "completed" };
     const snapshot: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "c" } };
     const items = [user("go"), own, hollow, call("a"), output("a", "1"), own, search, assistant("found"), own];
-    expect(normalized(api, [...items, user("so?"), own, snapshot, assistant("so"), user("ok")], model)).toEqual([
+    expect(normalizeHistory(api, [...items, user("so?"), own, snapshot, assistant("so"), user("ok")], model)).toEqual([
       user("go"),
       call("a"),
       output("a", "1"),
@@ -136,7 +136,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("arguments that are no object go back as a text in one", () => {
     const sent = (args: string): ResponseItem | undefined =>
-      normalized(api, [user("go"), calledWith(args), output("a", "no")], model)[1];
+      normalizeHistory(api, [user("go"), calledWith(args), output("a", "no")], model)[1];
     const written = ['{"command": "ls', '["ls"]', "null", " ", '{"command":"ls"}'];
     expect(written.map(sent)).toEqual([
       calledWith('{"arguments":"{\\"command\\": \\"ls"}'),
@@ -149,7 +149,7 @@ describe.each(apis)("over %s", (api) => {
 
   test("an item that repeats the id of another goes without it", () => {
     const said = { ...assistant("yes"), id: "msg_1" };
-    expect(normalized(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
+    expect(normalizeHistory(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
       user("a"),
       said,
       user("b"),
@@ -159,12 +159,12 @@ describe.each(apis)("over %s", (api) => {
   });
 
   test("something is asked even when nothing is left", () => {
-    expect(normalized(api, [output("lost", "?")], model)).toEqual([user("Go on.")]);
+    expect(normalizeHistory(api, [output("lost", "?")], model)).toEqual([user("Go on.")]);
   });
 
   test("thousands of calls with one id are renamed without a thought", () => {
     const items = Array.from({ length: 20_000 }, () => call("a"));
-    expect(normalized(api, items, model).length).toBeGreaterThanOrEqual(40_000);
+    expect(normalizeHistory(api, items, model).length).toBeGreaterThanOrEqual(40_000);
   });
 });
 
@@ -172,9 +172,9 @@ test("reasoning of unknown origin goes back sealed over Responses only, and in c
   const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
   const clear: ResponseItem = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
   const items = [user("1"), sealed, assistant("1"), user("2"), clear, assistant("2"), user("3")];
-  expect(normalized("responses", items, model)).toEqual(items.filter((item) => item !== clear));
-  expect(normalized("chat", items, model)).toEqual(items.filter((item) => item !== sealed));
-  expect(normalized("messages", items, model)).toEqual(items.filter((item) => item.type !== "reasoning"));
+  expect(normalizeHistory("responses", items, model)).toEqual(items.filter((item) => item !== clear));
+  expect(normalizeHistory("chat", items, model)).toEqual(items.filter((item) => item !== sealed));
+  expect(normalizeHistory("messages", items, model)).toEqual(items.filter((item) => item.type !== "reasoning"));
 });
 
 test("custom and shell calls are function calls where the API or the model has no such thing", () => {
@@ -190,13 +190,18 @@ test("custom and shell calls are function calls where the API or the model has n
   };
   const asFunction = call("s", "local_shell", '{"type":"exec","command":["ls"]}');
   const items = [user("go"), ...custom, shell, output("s", "a.txt")];
-  expect(normalized("responses", items, model)).toEqual([user("go"), ...custom, asFunction, output("s", "a.txt")]);
+  expect(normalizeHistory("responses", items, model)).toEqual([
+    user("go"),
+    ...custom,
+    asFunction,
+    output("s", "a.txt"),
+  ]);
   for (const [api, to] of [
     ["chat", model],
     ["messages", model],
     ["responses", "o3"],
   ] as const) {
-    expect(normalized(api, items, to)).toEqual([
+    expect(normalizeHistory(api, items, to)).toEqual([
       user("go"),
       call("c", "apply_patch", '{"input":"*** Begin Patch"}'),
       output("c", "Done!"),
@@ -216,13 +221,13 @@ test.each([
   ["gpt-4.1", false],
   ["o3", false],
 ])("that %s takes custom tools is %s", (name, takes) => {
-  expect(takesCustomTools(name)).toBe(takes);
+  expect(supportsCustomTools(name)).toBe(takes);
 });
 
 test("a custom call without its output is closed as one, and an output without its call goes", () => {
   const open: ResponseItem = { type: "custom_tool_call", name: "apply_patch", input: "x", call_id: "c" };
   const lost: ResponseItem = { type: "custom_tool_call_output", call_id: "lost", output: "?" };
-  expect(normalized("responses", [user("go"), lost, open], model)).toEqual([
+  expect(normalizeHistory("responses", [user("go"), lost, open], model)).toEqual([
     user("go"),
     open,
     { type: "custom_tool_call_output", call_id: "c", output: "interrupted, result unknown" },
@@ -230,13 +235,16 @@ test("a custom call without its output is closed as one, and an output without i
 });
 
 test("a developer is a system over Chat and a user over Messages", () => {
-  expect(normalized("responses", [told("developer")], model)).toEqual([told("developer")]);
-  expect(normalized("chat", [told("developer")], model)).toEqual([told("system")]);
-  expect(normalized("messages", [told("developer"), told("system")], model)).toEqual([told("user"), told("user")]);
+  expect(normalizeHistory("responses", [told("developer")], model)).toEqual([told("developer")]);
+  expect(normalizeHistory("chat", [told("developer")], model)).toEqual([told("system")]);
+  expect(normalizeHistory("messages", [told("developer"), told("system")], model)).toEqual([
+    told("user"),
+    told("user"),
+  ]);
 });
 
 test("over Messages the user has the first and the last word", () => {
-  expect(normalized("messages", [assistant("hello")], model)).toEqual([
+  expect(normalizeHistory("messages", [assistant("hello")], model)).toEqual([
     user("[The beginning of this conversation is not shown.]"),
     assistant("hello"),
     user("Go on."),
@@ -252,14 +260,14 @@ test("over chat, images of outputs stand behind all outputs of an answer; elsewh
   const one: ContentPart = { type: "input_text", text: "one" };
   const moved: ContentPart = { type: "input_text", text: "[the image follows the outputs]" };
   const items = [call("a"), call("b"), output("a", [one, image]), output("b", "two")];
-  expect(normalized("chat", items, model)).toEqual([
+  expect(normalizeHistory("chat", items, model)).toEqual([
     call("a"),
     call("b"),
     output("a", [one, moved]),
     output("b", "two"),
     { type: "message", role: "user", content: [image] },
   ]);
-  expect(normalized("responses", items, model)).toEqual(items);
+  expect(normalizeHistory("responses", items, model)).toEqual(items);
 });
 
 function call(call_id: string, name = "shell", args = "{}"): ResponseItem {
@@ -288,8 +296,8 @@ function words(items: readonly ResponseItem[]): string[] {
 test("a model that does not reason gets no reasoning over Responses, wherever it came from", () => {
   const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
   const items = [user("go"), sealed, assistant("yes"), user("on")];
-  expect(normalized("responses", items, "gpt-4o")).toEqual([user("go"), assistant("yes"), user("on")]);
-  expect(normalized("responses", items, "gpt-5")).toEqual(items);
+  expect(normalizeHistory("responses", items, "gpt-4o")).toEqual([user("go"), assistant("yes"), user("on")]);
+  expect(normalizeHistory("responses", items, "gpt-5")).toEqual(items);
 });
 
 function calledWith(args: string): ResponseItem {

@@ -4,7 +4,7 @@ import type { MessageItem, ResponseItem } from "../../../src/messages/response-i
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import type { ExportFormat } from "../../../src/rollouts/formats/export/export-format.js";
 import { type ExportedConversation, exportLines } from "../../../src/rollouts/formats/export/export-lines.js";
-import { firstLine } from "../../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../../src/rollouts/first-line.js";
 import { applyToHistory } from "../../../src/rollouts/file/history.js";
 import { assistant, call, output, summary, thought, user } from "../../compaction/items.js";
 
@@ -21,7 +21,7 @@ export function eventLine(payload: Extract<OwnLine, { type: "event_msg" }>["payl
 
 export function metaLine(): OwnLine {
   const labels = { provider: "offline", model: "offline-1", cwd: "/projects/site", source: "non_interactive" as const };
-  return firstLine({ conversationId, now: new Date(timestamp), ...labels });
+  return sessionMetaLine({ conversationId, now: new Date(timestamp), ...labels });
 }
 
 /** A conversation of one turn in which these items are said. */

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
 import type { LockOwner } from "../../../src/messages/rollout-command.js";
 import { conversationFiles } from "../../../src/rollouts/list/conversation-files.js";
-import { takeLock } from "../../../src/rollouts/file/lock.js";
+import { acquireLock } from "../../../src/rollouts/file/lock.js";
 import { moveToTrash } from "../../../src/rollouts/trash/move-to-trash.js";
 import { removeForGood } from "../../../src/rollouts/trash/remove-for-good.js";
 import { restore } from "../../../src/rollouts/trash/restore.js";
-import { settleTrash } from "../../../src/rollouts/trash/settle-trash.js";
+import { finishInterrupted } from "../../../src/rollouts/trash/settle-trash.js";
 import { trashed } from "../../../src/rollouts/trash/trash-entry.js";
 import { nodeTrashFiles, type TrashFiles } from "../../../src/rollouts/trash/trash-files.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -63,7 +63,7 @@ test.each([
 test("a conversation somebody is writing stays, and so does one of another process", async () => {
   const { home, path, request } = await newStore();
   const before = await everything(home);
-  await takeLock(path, await newOwner(), { force: false });
+  await acquireLock(path, await newOwner(), { force: false });
   await expect(moveToTrash(nodeTrashFiles, request)).rejects.toMatchObject({ code: "CONVERSATION_IN_USE" });
   expect(await everything(home)).toEqual(before);
 });
@@ -145,7 +145,7 @@ test("what a crash left of an entry is swept, and a folder made by hand is not",
   await writeFile(join(trash, "begun", "entry.json"), '{"versi');
   await writeFile(join(trash, "ended", "removing"), "");
   await writeFile(join(trash, "by-hand", "notes.txt"), "mine");
-  await settleTrash(nodeTrashFiles, trash, owner);
+  await finishInterrupted(nodeTrashFiles, trash, owner);
   expect(await readdir(trash)).toEqual(["by-hand"]);
 });
 
@@ -160,9 +160,9 @@ test("a folder of the trash that does not say what it holds is left alone", asyn
 test("what Codex named has its other files under names without the id", async () => {
   const directory = await temporaryFolder();
   const rollout = "rollout-2026-11-16T00-00-00-01a1e278-c9af-73b9-84ae-93f3a1bd5b54.jsonl";
-  const { besideRollout } = await import("../../../src/rollouts/layout.js");
+  const { companionPath } = await import("../../../src/rollouts/layout.js");
   const path = join(directory, rollout);
-  for (const file of [path, besideRollout(path, "torn-1"), besideRollout(path, "lock")]) await writeFile(file, "x");
+  for (const file of [path, companionPath(path, "torn-1"), companionPath(path, "lock")]) await writeFile(file, "x");
   const names = (await conversationFiles(path)).map(({ name }) => name);
   expect(names).toEqual([rollout, expect.stringMatching(/^\.cody-[0-9a-f]{16}\.torn-1$/)]);
 });

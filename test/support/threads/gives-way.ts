@@ -1,7 +1,7 @@
 import { getPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
-import { giveWay } from "../../../src/workers/give-way.js";
+import { lowerThreadPriority } from "../../../src/workers/give-way.js";
 
-giveWay();
+lowerThreadPriority();
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- between threads there is no origin
 parentPort?.postMessage(getPriority());

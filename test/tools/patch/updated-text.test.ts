@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FileUpdate } from "../../../src/tools/patch/file-patch.js";
 import { parsePatch } from "../../../src/tools/patch/parse-patch.js";
-import { updatedText } from "../../../src/tools/patch/updated-text.js";
+import { applyChunks } from "../../../src/tools/patch/updated-text.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 function update(old: string, ...lines: string[]): string {
-  return updatedText(old, chunksOf(lines)).text;
+  return applyChunks(old, chunksOf(lines)).text;
 }
 
 function chunksOf(lines: readonly string[]): FileUpdate["chunks"] {
@@ -70,7 +70,7 @@ test.each([
   ["a\n", ["-a"]],
 ])("git takes the diff of %j", async (old, lines) => {
   const folder = await temporaryFolder();
-  const { text, unifiedDiff } = updatedText(old, chunksOf(lines));
+  const { text, unifiedDiff } = applyChunks(old, chunksOf(lines));
   await writeFile(join(folder, "f"), old);
   await writeFile(join(folder, "patch"), `--- a/f\n+++ b/f\n${unifiedDiff}`);
   execFileSync("git", ["apply", "--unidiff-zero", "patch"], { cwd: folder });

@@ -1,9 +1,9 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { calledWith, type RunnableCallItem, isRunnableCall } from "./open-calls.js";
+import { nameAndArguments, type RunnableCallItem, isRunnableCall } from "./open-calls.js";
 
 /** A call as it enters history, and the reason why it must not run, if any. */
-export interface AdmittedCall {
+export interface NormalizedCall {
   readonly call: RunnableCallItem;
   readonly problem: string | undefined;
   /** The arguments as the model wrote them. */
@@ -11,13 +11,13 @@ export interface AdmittedCall {
 }
 
 /** Maximum number of calls of one answer that are run. */
-export const maxCallsOfAnswer = 128;
+export const maxCallsPerAnswer = 128;
 
 /**
  * Makes the calls of one answer valid for history: a unique id, so that every output belongs to one call, and arguments
  * that every wire API can carry.
  */
-export class Admission {
+export class CallNormalizer {
   readonly #used: Set<string>;
   readonly #received = new Set<string>();
   #count = 0;
@@ -26,16 +26,16 @@ export class Admission {
     this.#used = new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
   }
 
-  admit(item: RunnableCallItem): AdmittedCall {
+  admit(item: RunnableCallItem): NormalizedCall {
     const id = item.call_id ?? "";
     const isDoubled = this.#received.has(id);
     this.#received.add(id);
     this.#count += 1;
-    const { args } = calledWith(item);
+    const { args } = nameAndArguments(item);
     const { call, problem } = withObjectArguments(this.#withOwnId(item));
     if (isDoubled) return { call, args, problem: "duplicate call id in one answer; nothing was run" };
-    if (this.#count <= maxCallsOfAnswer) return { call, args, problem };
-    return { call, args, problem: `more than ${maxCallsOfAnswer} calls in one answer; this one was not run` };
+    if (this.#count <= maxCallsPerAnswer) return { call, args, problem };
+    return { call, args, problem: `more than ${maxCallsPerAnswer} calls in one answer; this one was not run` };
   }
 
   /** Some servers number calls from zero in every answer. */
@@ -49,7 +49,7 @@ export class Admission {
   }
 }
 
-function withObjectArguments(call: RunnableCallItem): Omit<AdmittedCall, "args"> {
+function withObjectArguments(call: RunnableCallItem): Omit<NormalizedCall, "args"> {
   if (call.type !== "function_call") return { call, problem: undefined };
   // Some models call a tool without parameters with empty arguments.
   if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
-import { judge, judgeKnowledge, type Verdict } from "../../../tools/policy/approval-policy.js";
+import { decideCall, decideKnowledge, type PolicyDecision } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine } from "../../../tools/tool.js";
-import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
+import type { CallEnd, CallContext, RunnableCall } from "./call-world.js";
 
 const maxAllowed = 1_000;
 
@@ -18,16 +18,16 @@ export interface ApprovedCall {
 export async function approveCall(
   call: RunnableCall,
   command: CommandLine,
-  world: CallWorld,
+  world: CallContext,
 ): Promise<CallEnd | ApprovedCall> {
-  const verdict = await verdictOn(call, world);
+  const verdict = await judgeCall(call, world);
   if (verdict.type === "run") return { type: "approved", wasAsked: false };
-  if (verdict.type === "refuse") return refused(call, verdict.reason);
+  if (verdict.type === "refuse") return refusedEnd(call, verdict.reason);
   const key = commandKey(call, command, world);
   if (world.allowed.has(key)) return { type: "approved", wasAsked: false };
-  const decision = await askFor(requestFor(call, command, verdict.reason, world), call, world);
+  const decision = await askUser(approvalRequest(call, command, verdict.reason, world), call, world);
   if (decision === "approved_for_session" && world.allowed.size < maxAllowed) world.allowed.add(key);
-  return afterDecision(decision, call, world) ?? { type: "approved", wasAsked: true };
+  return endOfRefusedCall(decision, call, world) ?? { type: "approved", wasAsked: true };
 }
 
 /** Asks the user a question on behalf of a running call; denied when the policy is never to ask. */
@@ -35,14 +35,14 @@ export async function askDuringCall(
   call: RunnableCall,
   question: CommandLine,
   reason: string,
-  world: CallWorld,
+  world: CallContext,
 ): Promise<ReviewDecision> {
   if (world.settings.approvalPolicy === "never") return "denied";
   const approval_id = world.newId();
   // The question is not a call, and must not be confused with the call it belongs to.
   const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: world.turn.turnId };
   const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
-  const decision = await askFor({ ...ids, ...asked }, call, world);
+  const decision = await askUser({ ...ids, ...asked }, call, world);
   world.turn.status = { status: "awaiting_tool_result", callId: call.callId };
   return decision;
 }
@@ -50,29 +50,34 @@ export async function askDuringCall(
 /**
  * This process did not request a call left over in the file, so the user decides, even where the policy lets it run.
  */
-async function verdictOn({ tool, isLeftOver }: RunnableCall, world: CallWorld): Promise<Verdict> {
+async function judgeCall({ tool, isLeftOver }: RunnableCall, world: CallContext): Promise<PolicyDecision> {
   const { approvalPolicy: policy, sandbox } = world.settings;
   const verdict =
     tool === addKnowledge
-      ? judgeKnowledge({
+      ? decideKnowledge({
           policy,
           sandbox,
           isTrusted: await isTrustedProject(world),
           outside: world.turn.outsideSource,
         })
-      : judge({ readOnly: tool.readOnly, policy, sandbox });
+      : decideCall({ readOnly: tool.readOnly, policy, sandbox });
   if (!isLeftOver || verdict.type !== "run") return verdict;
   const reason = "cody was interrupted before this call had a result";
   return { type: policy === "never" ? "refuse" : "ask", reason };
 }
 
-async function isTrustedProject(world: CallWorld): Promise<boolean> {
+async function isTrustedProject(world: CallContext): Promise<boolean> {
   const root = await world.projectRoot();
   return root !== undefined && (await world.isTrusted(root));
 }
 
 /** Reuses the approval id from before a crash if the request is identical. */
-function requestFor(call: RunnableCall, command: CommandLine, reason: string, world: CallWorld): ApprovalRequest {
+function approvalRequest(
+  call: RunnableCall,
+  command: CommandLine,
+  reason: string,
+  world: CallContext,
+): ApprovalRequest {
   const { argv, cwd, changes } = command;
   const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
   const earlier = world.approvals.unanswered(call.callId);
@@ -81,7 +86,7 @@ function requestFor(call: RunnableCall, command: CommandLine, reason: string, wo
   return { approval_id, call_id: call.callId, turn_id: world.turn.turnId, ...asked, reason };
 }
 
-async function askFor(request: ApprovalRequest, { call }: RunnableCall, world: CallWorld): Promise<ReviewDecision> {
+async function askUser(request: ApprovalRequest, { call }: RunnableCall, world: CallContext): Promise<ReviewDecision> {
   const { turn, budget, approvals } = world;
   turn.status = { status: "awaiting_approval", toolCall: call };
   const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
@@ -91,22 +96,22 @@ async function askFor(request: ApprovalRequest, { call }: RunnableCall, world: C
 }
 
 /** Returns undefined when the call may run. */
-function afterDecision(decision: ReviewDecision, call: RunnableCall, { budget }: CallWorld): CallEnd | undefined {
-  if (typeof decision === "object") return refused(call, decision.denied.rejection);
+function endOfRefusedCall(decision: ReviewDecision, call: RunnableCall, { budget }: CallContext): CallEnd | undefined {
+  if (typeof decision === "object") return refusedEnd(call, decision.denied.rejection);
   if (decision === "approved" || decision === "approved_for_session") return undefined;
   if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
   const who = decision === "denied" ? "by the user" : "because the approval request timed out";
   return { type: "output", text: `${call.name} was refused ${who}`, success: false };
 }
 
-function refused({ name }: RunnableCall, reason: string): CallEnd {
+function refusedEnd({ name }: RunnableCall, reason: string): CallEnd {
   return { type: "output", text: `${name} was refused: ${reason}`, success: false };
 }
 
 /**
  * Identifies this exact command of this tool, in this folder, with these rights; hashed because a command can be long.
  */
-function commandKey({ name, tool }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallWorld): string {
+function commandKey({ name, tool }: RunnableCall, { argv, cwd }: CommandLine, { settings }: CallContext): string {
   return createHash("sha256")
     .update(JSON.stringify([name, argv, cwd, settings.sandbox, tool.revision ?? null]))
     .digest("base64");

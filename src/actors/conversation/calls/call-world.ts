@@ -3,7 +3,7 @@ import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { EarlierItem, SaveKnowledge } from "../../../tools/tool.js";
 import type { ActiveTurn } from "../turn/active-turn.js";
-import type { KeptOutputs } from "./kept-outputs.js";
+import type { OutputStore } from "./kept-outputs.js";
 import type { Approvals } from "./approvals.js";
 import type { PreparedCall } from "./prepare-call.js";
 import type { Settings } from "../state/settings.js";
@@ -11,7 +11,7 @@ import type { TurnChanges } from "../turn/turn-changes.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 
 /** The context shared by the calls of one turn. */
-export interface CallWorld {
+export interface CallContext {
   readonly turn: ActiveTurn;
   readonly settings: Settings;
   /** The real path of the turn's project; undefined when its folder no longer exists. */
@@ -28,7 +28,7 @@ export interface CallWorld {
   /** The ids of the calls that are running. */
   readonly running: Set<string>;
   /** Stores full outputs, and bounds their memory until then; absent when they are not kept. */
-  readonly outputs?: KeptOutputs | undefined;
+  readonly outputs?: OutputStore | undefined;
   /** Records the turn's file changes; absent when nothing is saved. */
   readonly changes?: TurnChanges | undefined;
   /** Reads the items that were compacted away; absent when nothing is saved. */

@@ -1,25 +1,25 @@
-import type { Room } from "../../../tools/exec/whole-output.js";
+import type { MemoryBudget } from "../../../tools/exec/whole-output.js";
 import type { BlobOutcome, BlobStore } from "../../rollout-writer/blob-store.js";
 import { within } from "../../../base/time/waiting.js";
 import type { Publish, Recording } from "../turn/recording.js";
 
 /** Maximum time the end of a turn waits for outputs to be stored. */
-const patienceMs = 5_000;
+const storeTimeoutMs = 5_000;
 
-interface Told {
+interface OutputReporter {
   readonly recording: Recording;
   readonly publish: Publish;
 }
 
 /** Stores the full outputs of one turn in the background, and records the file of each. */
-export class KeptOutputs implements Room {
+export class OutputStore implements MemoryBudget {
   readonly #blobs: BlobStore;
-  readonly #room: Room;
-  readonly #told: Told;
+  readonly #room: MemoryBudget;
+  readonly #told: OutputReporter;
   readonly #submissionId: string;
   readonly #keeping = new Set<Promise<void>>();
 
-  constructor(blobs: BlobStore, room: Room, told: Told, submissionId: string) {
+  constructor(blobs: BlobStore, room: MemoryBudget, told: OutputReporter, submissionId: string) {
     this.#blobs = blobs;
     this.#room = room;
     this.#told = told;
@@ -41,7 +41,7 @@ export class KeptOutputs implements Room {
 
   /** Resolves when all outputs are stored, or after a timeout; a late one is recorded when it is done. */
   async settled(): Promise<void> {
-    if (this.#keeping.size > 0) await within(Promise.all(this.#keeping), patienceMs);
+    if (this.#keeping.size > 0) await within(Promise.all(this.#keeping), storeTimeoutMs);
   }
 
   async #keep(callId: string, text: string): Promise<void> {

@@ -12,7 +12,7 @@ export function isRunnableCall(item: ResponseItem): item is RunnableCallItem {
 }
 
 /** Returns the tool name of a call and its arguments. */
-export function calledWith(call: RunnableCallItem): { readonly name: string; readonly args: string } {
+export function nameAndArguments(call: RunnableCallItem): { readonly name: string; readonly args: string } {
   if (call.type === "local_shell_call") return { name: "local_shell", args: JSON.stringify(call.action) };
   return { name: call.name, args: call.type === "function_call" ? call.arguments : call.input };
 }
@@ -31,7 +31,7 @@ export function openCalls(history: readonly ResponseItem[]): RunnableCallItem[] 
 }
 
 /** Returns one output for each call, of the matching type; marked when the call is known to have failed. */
-export function outputsFor(
+export function callOutputs(
   calls: readonly RunnableCallItem[],
   output: ToolOutputContent,
   end?: { readonly success: boolean },
@@ -48,7 +48,7 @@ export function outputsFor(
  * Returns the calls that the open turn had not started when its process died: from the first with an unanswered
  * approval request on. Calls that change something run in order, so none after it has begun.
  */
-export function callsLeftOver({ history, openTurn, approvals }: ConversationState): RunnableCallItem[] {
+export function unstartedCalls({ history, openTurn, approvals }: ConversationState): RunnableCallItem[] {
   if (openTurn === undefined) return [];
   const open = openCalls(history);
   const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));

@@ -1,13 +1,13 @@
-import type { Room } from "../../../tools/exec/whole-output.js";
+import type { MemoryBudget } from "../../../tools/exec/whole-output.js";
 
 /** Maximum bytes of outputs waiting to be written, over all conversations. */
-const maxBytes = 64 * 1024 * 1024;
+const maxOutputBytes = 64 * 1024 * 1024;
 
 /** Bounds the memory that all running calls of a process use for outputs to be stored. */
-export class OutputRoom implements Room {
+export class OutputMemory implements MemoryBudget {
   #left: number;
 
-  constructor(bytes = maxBytes) {
+  constructor(bytes = maxOutputBytes) {
     this.#left = bytes;
   }
 

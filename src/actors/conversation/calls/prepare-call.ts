@@ -26,7 +26,7 @@ export type PreparedCall =
   | { readonly type: "refused"; readonly call: RunnableCallItem; readonly reason: string };
 
 /** The model must repeat the call: the file does not contain its real arguments. */
-const notWhole = "not run: a secret in its arguments was not written to disk; make the call again";
+const redactedArgumentsProblem = "not run: a secret in its arguments was not written to disk; make the call again";
 
 export function prepareCall(
   { call, isLeftOver }: PendingCall,
@@ -41,7 +41,7 @@ export function prepareCall(
     return { type: "refused", call, reason: `${name} needs JSON arguments, not text; nothing was run` };
   }
   const written = writtenArguments(call);
-  if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: notWhole };
+  if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: redactedArgumentsProblem };
   try {
     const what = `the arguments of ${name}`;
     const given = givenArguments(call, what);

@@ -6,21 +6,21 @@ import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import { messageOf } from "../../runtime/failures.js";
 import { orAborted, within } from "../../../base/time/waiting.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
-import type { CallEnd, CallWorld, RunnableCall } from "./call-world.js";
+import type { CallEnd, CallContext, RunnableCall } from "./call-world.js";
 
 /** Time limit for a tool that was told to stop. */
 const stopMs = 1_500;
 const maxOutputTokens = 16_384;
 
 /** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
-export async function runCall(call: RunnableCall, world: CallWorld): Promise<CallEnd> {
+export async function runCall(call: RunnableCall, world: CallContext): Promise<CallEnd> {
   let command: CommandLine;
   try {
     command = await call.tool.command(call.args, scopeOf(world));
   } catch (error) {
     const reason = messageOf(error);
     // A multi-line reason ends with lines of a file, so the note goes on its own line.
-    return failed(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
+    return failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
   }
   const approval = await approveCall(call, command, world);
   if (approval.type !== "approved") return approval;
@@ -31,25 +31,25 @@ export async function runCall(call: RunnableCall, world: CallWorld): Promise<Cal
     // The saved call is the only record of its effect: after a crash it shows that something may have happened.
     const saved = await world.flush();
     if (saved.status === "not_saved") {
-      return failed(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
+      return failedEnd(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
     }
     if (world.budget.signal.aborted) return { type: "no_output" };
   }
   using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
-  const { content, success, isPart, images } = await perform(
+  const { content, success, isPart, images } = await executeTool(
     call,
     { command, wasAsked: approval.wasAsked },
     world,
     whole,
   );
-  const end = output(content, success);
+  const end = outputEnd(content, success);
   return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
 }
 
-async function perform(
+async function executeTool(
   call: RunnableCall,
   approved: Pick<ToolContext, "command" | "wasAsked">,
-  world: CallWorld,
+  world: CallContext,
   whole: WholeOutput | undefined,
 ): Promise<ToolOutput> {
   const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
@@ -75,32 +75,32 @@ async function perform(
   };
   if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
   world.running.add(call.callId);
-  showRunning(world);
-  const running = outputOf(async () => await call.tool.run(call.args, context), call.name);
-  const performed = await orStopped(running, budget.signal);
+  updateTurnStatus(world);
+  const running = runTool(async () => await call.tool.run(call.args, context), call.name);
+  const performed = await resultOrStopped(running, budget.signal);
   isOver = true;
   world.running.delete(call.callId);
-  showRunning(world);
-  return performed ?? { content: saidDeaf(call, world), success: false };
+  updateTurnStatus(world);
+  return performed ?? { content: warnStillRunning(call, world), success: false };
 }
 
-function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallWorld): ToolScope {
+function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
   return { cwd, sandbox, privatePaths };
 }
 
 /** The status shows one running call for all of them. */
-function showRunning({ turn, running }: CallWorld): void {
+function updateTurnStatus({ turn, running }: CallContext): void {
   const [callId] = running;
   turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
 }
 
-function saidDeaf({ name }: RunnableCall, world: CallWorld): string {
+function warnStillRunning({ name }: RunnableCall, world: CallContext): string {
   const text = `${name} did not stop when cancelled; it may still be running`;
   world.publish({ type: "warning", message: text });
   return text;
 }
 
-async function outputOf(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
+async function runTool(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
   try {
     const result = ToolOutput.safeParse(await run());
     return result.success ? result.data : { content: `${name} failed: it returned no text`, success: false };
@@ -110,16 +110,16 @@ async function outputOf(run: () => Promise<unknown>, name: string): Promise<Tool
 }
 
 /** Returns the tool's output, or undefined when it was told to stop and did not. */
-async function orStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+async function resultOrStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const result = await orAborted(running, signal);
   if (result !== undefined) return result;
   return (await within(running, stopMs)) ? await running : undefined;
 }
 
-function failed(text: string): Extract<CallEnd, { type: "output" }> {
-  return output(text, false);
+function failedEnd(text: string): Extract<CallEnd, { type: "output" }> {
+  return outputEnd(text, false);
 }
 
-function output(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
+function outputEnd(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
   return { type: "output", text: cutMiddle(text, maxOutputTokens), success };
 }

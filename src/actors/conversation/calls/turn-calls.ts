@@ -1,5 +1,5 @@
 import { realRootOf } from "../../../config/project/project.js";
-import { compactedAway } from "../../../rollouts/compacted-away.js";
+import { removedItems } from "../../../rollouts/compacted-away.js";
 import type { EarlierItem } from "../../../tools/tool.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Settings } from "../state/settings.js";
@@ -7,21 +7,21 @@ import type { ConversationState } from "../state/state.js";
 import type { ActiveTurn } from "../turn/active-turn.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
-import { KeptOutputs } from "./kept-outputs.js";
+import { OutputStore } from "./kept-outputs.js";
 import { type PendingCall, prepareCall } from "./prepare-call.js";
 import { type CallsEnd, runCalls } from "./run-calls.js";
-import type { CallWorld } from "./call-world.js";
-import type { TurnWorld, TurnParts } from "../turn/turn-world.js";
+import type { CallContext } from "./call-world.js";
+import type { ConversationContext, TurnParts } from "../turn/turn-world.js";
 
 /** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
 export class TurnCalls {
-  readonly #world: TurnWorld;
+  readonly #world: ConversationContext;
   readonly #turn: ActiveTurn;
   readonly #settings: Settings;
   readonly #budget: TurnBudget;
-  #made: CallWorld | undefined;
+  #made: CallContext | undefined;
 
-  constructor(world: TurnWorld, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
+  constructor(world: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
     this.#world = world;
     this.#turn = turn;
     this.#settings = settings;
@@ -43,7 +43,7 @@ export class TurnCalls {
     await Promise.all([this.#made?.outputs?.settled(), this.#made?.changes?.end()]);
   }
 
-  #make(): CallWorld {
+  #make(): CallContext {
     const { parts, cell, rollout, recording, approvals, publish } = this.#world;
     const { submissionId, turnId } = this.#turn;
     const settings = this.#settings;
@@ -68,7 +68,7 @@ export class TurnCalls {
       privatePaths: parts.privatePaths,
       stamps: cell.stamps,
       running: new Set(),
-      outputs: blobs && new KeptOutputs(blobs, outputRoom, this.#world, submissionId),
+      outputs: blobs && new OutputStore(blobs, outputRoom, this.#world, submissionId),
       changes: parts.changes && new TurnChanges(parts.changes, changed),
       ...earlierItems(parts, rollout, cell.state),
       saveKnowledge: parts.saveKnowledge(settings),
@@ -90,6 +90,6 @@ function earlierItems(
   async function* read(): AsyncGenerator<EarlierItem> {
     // Recently compacted lines may not be in the file yet.
     await rollout.flush();
-    yield* compactedAway(compaction.savedLines(), state.history);
+    yield* removedItems(compaction.savedLines(), state.history);
   }
 }

@@ -3,11 +3,11 @@ import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { TokenUsage } from "../../../messages/token-usage.js";
 import type { Prepared } from "../../compactor/compactor.js";
 import { compactHistory } from "./compact-history.js";
-import type { CompactionWish } from "./compaction-request.js";
+import type { CompactionRequest } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
 import { planCompaction, summaryRequest } from "./plan-compaction.js";
 import type { Settings } from "../state/settings.js";
-import type { TurnWorld } from "../turn/turn-world.js";
+import type { ConversationContext } from "../turn/turn-world.js";
 
 /** Above this fraction of the limit a summary is prepared: at 0.6 of the window, for use at 0.8. */
 const prepareFrom = 0.75;
@@ -25,14 +25,14 @@ const maxTail = 0.5;
 
 /** Compacts the history of a turn's conversation when necessary, before the model would reject it. */
 export class AutoCompaction {
-  readonly #world: TurnWorld;
+  readonly #world: ConversationContext;
   readonly #settings: Settings;
   readonly #submissionId: string;
   readonly #size: ContextSize;
   readonly #limit: number;
   readonly #window: number;
 
-  constructor(world: TurnWorld, settings: Settings, submissionId: string) {
+  constructor(world: ConversationContext, settings: Settings, submissionId: string) {
     this.#world = world;
     this.#settings = settings;
     this.#submissionId = submissionId;
@@ -91,7 +91,7 @@ export class AutoCompaction {
     return this.#world.parts.compaction.settings.mode === "background";
   }
 
-  get #wish(): Omit<CompactionWish, "trigger" | "isUrgent"> {
+  get #wish(): Omit<CompactionRequest, "trigger" | "isUrgent"> {
     return { settings: this.#settings, submissionId: this.#submissionId, summarizer: this.#larger() };
   }
 
@@ -216,7 +216,7 @@ export class AutoCompaction {
   }
 
   /** Errors are ignored: without a compactor, nothing is prepared. */
-  #tell(op: Parameters<TurnWorld["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
+  #tell(op: Parameters<ConversationContext["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
     void this.#world.parts.compaction.compactor.tell(op).catch(() => undefined);
   }
 }

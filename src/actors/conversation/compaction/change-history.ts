@@ -3,24 +3,27 @@ import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { QueuedChange } from "../state/cell.js";
 import { compactHistory } from "./compact-history.js";
 import { ContextSize } from "./context-size.js";
-import { chosenStrategy, type PlanWorld } from "./plan-compaction.js";
+import { chooseStrategy, type PlanContext } from "./plan-compaction.js";
 import { undoCompaction } from "./undo-compaction.js";
 import { counted } from "../../../base/text/counted.js";
-import type { TurnWorld } from "../turn/turn-world.js";
+import type { ConversationContext } from "../turn/turn-world.js";
 
 /** Runs an operation that changes the history between two turns. */
-export async function changeHistory(
-  world: TurnWorld,
+export async function runQueuedChange(
+  world: ConversationContext,
   change: QueuedChange,
   signal: AbortSignal,
 ): Promise<CompactionOutcome | undefined> {
   if (change.kind === "compact") return await compactOnRequest(world, change, signal);
   if (change.kind === "undo_compaction") return await undoCompaction(world, change.submissionId);
-  pin(world, change);
+  pinMessage(world, change);
   return undefined;
 }
 
-function pin({ recording }: TurnWorld, { text, submissionId }: Extract<QueuedChange, { kind: "pin" }>): void {
+function pinMessage(
+  { recording }: ConversationContext,
+  { text, submissionId }: Extract<QueuedChange, { kind: "pin" }>,
+): void {
   recording.line(
     {
       type: "response_item",
@@ -31,12 +34,12 @@ function pin({ recording }: TurnWorld, { text, submissionId }: Extract<QueuedCha
 }
 
 async function compactOnRequest(
-  world: TurnWorld,
+  world: ConversationContext,
   { submissionId, instructions, strategy }: Extract<QueuedChange, { kind: "compact" }>,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
   const { cell, rollout } = world;
-  const refusal = strategyProblem(world, strategy) ?? needless(world, strategy);
+  const refusal = strategyProblem(world, strategy) ?? belowTargetReason(world, strategy);
   if (refusal !== undefined) {
     world.publish({ type: "warning", message: refusal }, submissionId);
     return { status: "kept", reason: refusal };
@@ -61,17 +64,17 @@ async function compactOnRequest(
 }
 
 /** Checks a strategy name that the user typed. */
-export function strategyProblem({ parts }: PlanWorld, name: string | undefined): string | undefined {
+export function strategyProblem({ parts }: PlanContext, name: string | undefined): string | undefined {
   const { strategies } = parts.compaction;
   if (name === undefined || strategies.has(name)) return undefined;
   return `Unknown compaction strategy ${name}. Strategies: ${[...strategies.keys()].join(", ")}`;
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
-function needless(world: TurnWorld, asked: string | undefined): string | undefined {
+function belowTargetReason(world: ConversationContext, asked: string | undefined): string | undefined {
   const { parts, cell } = world;
   const { settings } = cell;
-  const strategy = chosenStrategy(parts, settings, asked);
+  const strategy = chooseStrategy(parts, settings, asked);
   if (strategy.name !== "recent-turns") return undefined;
   const { active } = new ContextSize(parts, cell, settings);
   const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);

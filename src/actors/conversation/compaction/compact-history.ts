@@ -5,13 +5,13 @@ import { missingFrom, mustKeep, repairedSummary } from "../../../compaction/summ
 import type { CompactionOutcome, SummarySource } from "../../../messages/compaction.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { SummaryOutcome } from "../../compactor/summarizer.js";
-import { takeTurn } from "../../runtime/fair-queue.js";
+import { yieldFairly } from "../../runtime/fair-queue.js";
 import type { Settings } from "../state/settings.js";
-import type { CompactionWish } from "./compaction-request.js";
+import type { CompactionRequest } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
-import { planCompaction, type Planning, summaryRequest } from "./plan-compaction.js";
+import { planCompaction, type PlannedCompaction, summaryRequest } from "./plan-compaction.js";
 import { recordCompaction } from "./record-compaction.js";
-import type { TurnWorld } from "../turn/turn-world.js";
+import type { ConversationContext } from "../turn/turn-world.js";
 
 const compressionFailed = "Compression failed, conversation may hit limits soon";
 
@@ -22,13 +22,13 @@ const tooLarge = "Cannot compact: history too large even after truncation. Start
  * `compaction_end`.
  */
 export async function compactHistory(
-  world: TurnWorld,
-  wish: CompactionWish,
+  world: ConversationContext,
+  wish: CompactionRequest,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
-  await countWhatMatters(world, wish.settings, signal);
+  await countWhereNeeded(world, wish.settings, signal);
   // Planning for a megabyte takes milliseconds, and the counts of many histories may have finished together.
-  await takeTurn("begin");
+  await yieldFairly("begin");
   const cut = wish.prepared?.cut;
   const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
   const tokensBefore = planning.size.active;
@@ -58,7 +58,11 @@ export async function compactHistory(
 const worstEstimate = 4;
 
 /** Counts items exactly where a plan depends on it; items that cannot be counted keep their estimate. */
-async function countWhatMatters({ parts, cell }: TurnWorld, settings: Settings, signal: AbortSignal): Promise<void> {
+async function countWhereNeeded(
+  { parts, cell }: ConversationContext,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<void> {
   const { compactor } = parts.compaction;
   const { userMessageTokens, keepRecentTokens } = parts.compaction.settings;
   const target = parts.compaction.window(settings).tokens * COMPACT_TARGET;
@@ -69,26 +73,26 @@ async function countWhatMatters({ parts, cell }: TurnWorld, settings: Settings, 
 }
 
 async function tryToCompact(
-  world: TurnWorld,
-  wish: CompactionWish,
-  planning: Planning,
+  world: ConversationContext,
+  wish: CompactionRequest,
+  planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
   const { plan, size, history } = planning;
   if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet" };
   const before = snapshot(world);
   const made = await makeSummary(world, wish, planning, signal);
-  await takeTurn("end");
+  await yieldFairly("end");
   if (signal.aborted || made.status === "aborted") return { status: "aborted" };
   if (made.status === "kept") return made;
-  if (!isSame(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };
+  if (!isUnchanged(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };
   const files = extractFileOperations(history.slice(0, plan.cut), filesOf(world));
   const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
   const items = plan.build(kept + formatFileOperations(files));
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   // Automatic compactions stop here; otherwise a summary as long as the history would be paid for again and again.
   if (wish.trigger === "auto" && tokensAfter >= tokensBefore) {
-    return warned(world, wish, "The summary is not shorter than the conversation, so the history was kept");
+    return keepWithWarning(world, wish, "The summary is not shorter than the conversation, so the history was kept");
   }
   const outcome = {
     status: "compacted" as const,
@@ -103,17 +107,17 @@ async function tryToCompact(
   return outcome;
 }
 
-function filesOf({ cell }: TurnWorld): { readFiles: string[]; modifiedFiles: string[] } {
+function filesOf({ cell }: ConversationContext): { readFiles: string[]; modifiedFiles: string[] } {
   const { read_files = [], modified_files = [] } = cell.state.compaction ?? {};
   return { readFiles: read_files, modifiedFiles: modified_files };
 }
 
 /** No turn adds items while a summary is made, but a caller may replace the history. */
-function snapshot({ cell: { state } }: TurnWorld): readonly [length: number, last: ResponseItem | undefined] {
+function snapshot({ cell: { state } }: ConversationContext): readonly [length: number, last: ResponseItem | undefined] {
   return [state.history.length, state.history.at(-1)];
 }
 
-function isSame([length, last]: ReturnType<typeof snapshot>, { cell: { state } }: TurnWorld): boolean {
+function isUnchanged([length, last]: ReturnType<typeof snapshot>, { cell: { state } }: ConversationContext): boolean {
   return state.history.length === length && state.history.at(-1) === last;
 }
 
@@ -135,9 +139,9 @@ type MadeSummary =
 
 /** Makes the summary text: a model's, or one extracted without a model. */
 async function makeSummary(
-  world: TurnWorld,
-  wish: CompactionWish,
-  planning: Planning,
+  world: ConversationContext,
+  wish: CompactionRequest,
+  planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<MadeSummary> {
   const { plan } = planning;
@@ -158,14 +162,14 @@ async function makeSummary(
     return { ...extracted, text: await extract(world, plan), truncatedCount };
   }
   const reason = outcome.status === "failed" ? `${compressionFailed}: ${outcome.failure.message}` : tooLarge;
-  return warned(world, wish, reason);
+  return keepWithWarning(world, wish, reason);
 }
 
 /** A failing compactor is reported as an outcome, because the history is unchanged. */
 async function askForSummary(
-  world: TurnWorld,
-  wish: CompactionWish,
-  planning: Planning,
+  world: ConversationContext,
+  wish: CompactionRequest,
+  planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<SummaryOutcome> {
   const { compaction } = world.parts;
@@ -180,20 +184,23 @@ async function askForSummary(
   }
 }
 
-async function extract({ parts }: TurnWorld, { toSummarize, previousSummary }: CompactionPlan): Promise<string> {
+async function extract(
+  { parts }: ConversationContext,
+  { toSummarize, previousSummary }: CompactionPlan,
+): Promise<string> {
   return await parts.compaction.compactor.ask({ type: "extract", items: toSummarize, previousSummary });
 }
 
 /** Publishes a warning with the reason why the history is kept. */
-function warned(
-  world: TurnWorld,
-  wish: CompactionWish,
+function keepWithWarning(
+  world: ConversationContext,
+  wish: CompactionRequest,
   reason: string,
 ): Extract<CompactionOutcome, { status: "kept" }> {
   warn(world, wish, reason);
   return { status: "kept", reason };
 }
 
-function warn({ publish }: TurnWorld, { submissionId }: CompactionWish, message: string): void {
+function warn({ publish }: ConversationContext, { submissionId }: CompactionRequest, message: string): void {
   publish({ type: "warning", message }, submissionId);
 }

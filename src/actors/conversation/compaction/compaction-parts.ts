@@ -2,7 +2,7 @@ import type { EffectiveCompaction } from "../../../config/settings/effective-set
 import type { ContextWindow } from "../../../config/models/model-windows.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";
-import type { SummaryBy } from "../../compactor/summarizer.js";
+import type { SummaryProvider } from "../../compactor/summarizer.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { Ref } from "../../runtime/actor.js";
 import type { Settings } from "../state/settings.js";
@@ -19,7 +19,7 @@ export interface CompactionParts {
   /** The number of tokens above which the history is compacted, for a turn's model. */
   limit(settings: Settings): number;
   /** Returns the model that summarizes for a turn with these settings. */
-  summaryBy(settings: Settings): SummaryBy;
+  summaryBy(settings: Settings): SummaryProvider;
   /** The conversation's saved lines. */
   savedLines(): StoredLines;
 }

@@ -3,7 +3,7 @@ import type { Prepared } from "../../compactor/compactor.js";
 import type { Settings } from "../state/settings.js";
 
 /** A request for a compaction. */
-export interface CompactionWish {
+export interface CompactionRequest {
   readonly trigger: Exclude<CompactionTrigger, "undo">;
   readonly settings: Settings;
   readonly submissionId: string;

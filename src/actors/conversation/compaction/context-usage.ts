@@ -4,12 +4,12 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import { isContextMessage } from "../../../base/codex/context-message.js";
 import { countedItem } from "../../../compaction/tokens/counted-item.js";
 import { strategyProblem } from "./change-history.js";
-import { planCompaction, type PlanWorld } from "./plan-compaction.js";
+import { planCompaction, type PlanContext } from "./plan-compaction.js";
 import { ContextSize } from "./context-size.js";
 import { offeredTools } from "../calls/offered-tools.js";
 
 /** Returns the model's current context, item by item, counted exactly where possible. */
-export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
+export async function contextUsage(world: PlanContext): Promise<ContextUsage> {
   const { parts, cell } = world;
   const { settings, state } = cell;
   await countAll(world);
@@ -31,7 +31,7 @@ export async function contextUsage(world: PlanWorld): Promise<ContextUsage> {
 }
 
 /** Returns what a compaction would keep and drop, without asking a model. */
-export async function previewCompaction(world: PlanWorld, strategy: string | undefined): Promise<CompactionPreview> {
+export async function previewCompaction(world: PlanContext, strategy: string | undefined): Promise<CompactionPreview> {
   const problem = strategyProblem(world, strategy);
   if (problem !== undefined) throw new InvalidInputError(problem);
   await countAll(world);
@@ -51,12 +51,12 @@ export async function previewCompaction(world: PlanWorld, strategy: string | und
   };
 }
 
-async function countAll({ parts, cell }: PlanWorld): Promise<void> {
+async function countAll({ parts, cell }: PlanContext): Promise<void> {
   const op = { type: "count", items: [...cell.state.history], model: cell.settings.model } as const;
   await parts.compaction.compactor.ask(op).catch(() => undefined);
 }
 
-function windowOf({ parts, cell }: PlanWorld): { window: number; isAssumedWindow: boolean; limit: number } {
+function windowOf({ parts, cell }: PlanContext): { window: number; isAssumedWindow: boolean; limit: number } {
   const { tokens, isAssumed } = parts.compaction.window(cell.settings);
   return { window: tokens, isAssumedWindow: isAssumed, limit: parts.compaction.limit(cell.settings) };
 }

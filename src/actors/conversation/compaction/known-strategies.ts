@@ -8,7 +8,7 @@ import type { ManagerOptions } from "../open/manager-options.js";
  * Returns the built-in and injected strategies, by name. Throws at once for an unknown configured strategy, not only
  * when the limit is reached.
  */
-export function knownStrategies(
+export function strategiesByName(
   { compactionStrategies = [] }: ManagerOptions,
   { compaction }: Config,
 ): ReadonlyMap<string, CompactionStrategy> {

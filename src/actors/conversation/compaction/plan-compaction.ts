@@ -7,15 +7,15 @@ import { isCodexSummary } from "../../../base/codex/codex-summary.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import type { SummaryRequest } from "../../compactor/summarizer.js";
 import type { Settings } from "../state/settings.js";
-import type { CompactionWish } from "./compaction-request.js";
+import type { CompactionRequest } from "./compaction-request.js";
 import { ContextSize } from "./context-size.js";
-import type { TurnParts, TurnWorld } from "../turn/turn-world.js";
+import type { TurnParts, ConversationContext } from "../turn/turn-world.js";
 
 /** The part of a turn's world that planning needs: it records and publishes nothing. */
-export type PlanWorld = Pick<TurnWorld, "parts" | "cell">;
+export type PlanContext = Pick<ConversationContext, "parts" | "cell">;
 
 /** A plan and its inputs; used for a compaction, a preview and a preparation alike. */
-export interface Planning {
+export interface PlannedCompaction {
   readonly strategy: CompactionStrategy;
   readonly plan: CompactionPlan;
   readonly size: ContextSize;
@@ -24,12 +24,12 @@ export interface Planning {
 
 /** Plans a compaction of the current history; with `cut`, of the items before it. */
 export function planCompaction(
-  { parts, cell }: PlanWorld,
+  { parts, cell }: PlanContext,
   settings: Settings,
   asked: { readonly strategy?: string | undefined; readonly cut?: number; readonly isUrgent?: boolean },
-): Planning {
+): PlannedCompaction {
   const { settings: compaction } = parts.compaction;
-  const strategy = chosenStrategy(parts, settings, asked.strategy);
+  const strategy = chooseStrategy(parts, settings, asked.strategy);
   const size = new ContextSize(parts, cell, settings);
   const { instructions, tools } = size.overhead;
   // If a request was too long, the model's real window is smaller than we assume.
@@ -47,7 +47,7 @@ export function planCompaction(
 }
 
 /** Returns the requested strategy, else the configured one, else the one for the model. */
-export function chosenStrategy(
+export function chooseStrategy(
   { compaction: { strategies, settings } }: TurnParts,
   { model }: Settings,
   asked?: string,
@@ -60,10 +60,10 @@ export function chosenStrategy(
 
 /** Builds the request for a summary. */
 export function summaryRequest(
-  { parts }: PlanWorld,
+  { parts }: PlanContext,
   strategy: CompactionStrategy,
   plan: Pick<CompactionPlan, "toSummarize" | "previousSummary">,
-  wish: Pick<CompactionWish, "settings" | "summarizer" | "instructions">,
+  wish: Pick<CompactionRequest, "settings" | "summarizer" | "instructions">,
 ): SummaryRequest {
   const settings = wish.summarizer ?? wish.settings;
   return {

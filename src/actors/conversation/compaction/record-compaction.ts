@@ -2,7 +2,7 @@ import type { CompactionNotes, CompactionTrigger, SummarySource } from "../../..
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { usageInfo } from "../turn/usage-info.js";
-import type { TurnWorld } from "../turn/turn-world.js";
+import type { ConversationContext } from "../turn/turn-world.js";
 
 export interface CompactionResult {
   readonly trigger: CompactionTrigger;
@@ -20,7 +20,11 @@ export interface CompactionResult {
 /**
  * A single line replaces the history, so a crash leaves the old or the new one; the lines after it only add details.
  */
-export function recordCompaction({ parts, cell, recording }: TurnWorld, result: CompactionResult, id: string): void {
+export function recordCompaction(
+  { parts, cell, recording }: ConversationContext,
+  result: CompactionResult,
+  id: string,
+): void {
   const { items, tokensBefore, tokensAfter, files } = result;
   const notes: CompactionNotes = {
     trigger: result.trigger,

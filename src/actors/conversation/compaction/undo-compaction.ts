@@ -4,15 +4,15 @@ import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../../rollouts/file/history.js";
 import { ContextSize } from "./context-size.js";
 import { recordCompaction } from "./record-compaction.js";
-import type { TurnWorld } from "../turn/turn-world.js";
+import type { ConversationContext } from "../turn/turn-world.js";
 
 /** Restores the history before the last compaction, plus the items since; automatic compactions are then suspended. */
-export async function undoCompaction(world: TurnWorld, submissionId: string): Promise<CompactionOutcome> {
+export async function undoCompaction(world: ConversationContext, submissionId: string): Promise<CompactionOutcome> {
   const { parts, cell, rollout } = world;
   if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can undo a compaction" };
   const saved = await rollout.flush();
   if (saved.status === "not_saved") return { status: "kept", reason: `the conversation is not saved: ${saved.reason}` };
-  const items = await readBefore(world);
+  const items = await readHistoryBefore(world);
   if (typeof items === "string") return { status: "kept", reason: items };
   const size = new ContextSize(parts, cell, cell.settings);
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
@@ -34,7 +34,7 @@ export async function undoCompaction(world: TurnWorld, submissionId: string): Pr
 }
 
 /** A file problem is returned as text for the user, not thrown. */
-async function readBefore({ parts }: TurnWorld): Promise<ResponseItem[] | string> {
+async function readHistoryBefore({ parts }: ConversationContext): Promise<ResponseItem[] | string> {
   try {
     return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "no compaction to undo";
   } catch (error) {
@@ -54,12 +54,12 @@ export async function historyBeforeCompaction(
 ): Promise<ResponseItem[] | undefined> {
   const history: ResponseItem[] = [];
   const compactions: Compaction[] = [];
-  for await (const lines of batches) for (const line of lines) follow(line, history, compactions);
+  for await (const lines of batches) for (const line of lines) followLine(line, history, compactions);
   const last = compactions.at(-1);
   return last === undefined ? undefined : [...last.before, ...history.slice(last.left)];
 }
 
-function follow(line: OwnLine, history: ResponseItem[], compactions: Compaction[]): void {
+function followLine(line: OwnLine, history: ResponseItem[], compactions: Compaction[]): void {
   const before = line.type === "compacted" ? [...history] : [];
   applyToHistory(history, line);
   if (line.type === "cody" && line.payload.type === "history_replaced") compactions.length = 0;

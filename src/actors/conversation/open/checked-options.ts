@@ -6,7 +6,7 @@ import type { ManagerOptions } from "./manager-options.js";
 import { StartSource } from "../../../messages/turn-context.js";
 
 /** Validates the options before they are used and returns them unchanged. */
-export function checkedOptions(options: ManagerOptions): ManagerOptions {
+export function validateOptions(options: ManagerOptions): ManagerOptions {
   check(Options, options, "manager");
   return options;
 }

@@ -7,18 +7,18 @@ import { conversationName } from "../../../base/text/conversation-name.js";
 import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../base/errors.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
-import { firstLine } from "../../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../../rollouts/first-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Conversation } from "../handle.js";
-import { namedLine } from "../saved/rename-saved.js";
-import { type Settings, turnContext } from "../state/settings.js";
+import { nameLine } from "../saved/rename-saved.js";
+import { type Settings, toTurnContext } from "../state/settings.js";
 import { apply, type ConversationState, emptyState } from "../state/state.js";
 import { Transcript } from "../state/transcript.js";
 import type { OpenedRollout, Store, StoredState } from "../store/store.js";
 import type { NewConversation } from "./manager-options.js";
 import { isPaginated, type Parent } from "./read-parent.js";
 import { recordedConfig } from "./resolve-settings.js";
-import { skippedNotice, tornNotice, workingFolder, type WorkingFolder } from "./resume-notices.js";
+import { skippedNotice, tornNotice, chooseWorkingFolder, type WorkingFolder } from "./resume-notices.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
 
 export function newConversationId(): string {
@@ -32,7 +32,7 @@ export interface OpenerParts extends SpawnerParts {
   isShutDown(): boolean;
 }
 
-const recordedOfNew =
+const recordedCwdOfNew =
   'cwd: "recorded" is only for resuming and forking. For a new conversation in a folder of that name, pass "./recorded"';
 
 /** Opens a conversation: its settings, rollout and lock, state and actor. */
@@ -60,7 +60,7 @@ export class ConversationOpener {
       throw new InvalidInputError(`conversation ${conversationId} already exists`);
     }
     const name = config.name === undefined ? undefined : conversationName(config.name);
-    if (parent === undefined && config.cwd === "recorded") throw new InvalidInputError(recordedOfNew);
+    if (parent === undefined && config.cwd === "recorded") throw new InvalidInputError(recordedCwdOfNew);
     const working = parent === undefined ? undefined : await this.#workingFolder(recorded, config);
     const { settings, notice } = this.#spawner.settings(recorded, { ...config, ...(working && { cwd: working.cwd }) });
     const labels = { provider: settings.provider, model: settings.model };
@@ -76,15 +76,15 @@ export class ConversationOpener {
     const { rollout } = opened;
     const source = this.#parts.options.source ?? "non_interactive";
     const state = emptyState();
-    const first = firstLine({ conversationId, now, cwd, ...labels, source, resumes, git, forkedFrom });
+    const first = sessionMetaLine({ conversationId, now, cwd, ...labels, source, resumes, git, forkedFrom });
     const transcript = new Transcript();
-    for (const line of [first, ...inherited, ...(name === undefined ? [] : [namedLine(name, now)])]) {
+    for (const line of [first, ...inherited, ...(name === undefined ? [] : [nameLine(name, now)])]) {
       apply(state, line);
       transcript.add(line);
       rollout.append(line);
     }
     // Inherited turns record the previous model, not the one that continues.
-    if (isNewChoice(state, settings, config)) this.#remember(state, settings, rollout);
+    if (hasNewChoice(state, settings, config)) this.#remember(state, settings, rollout);
     // A rollout that could not be opened was already waited for.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
     const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
@@ -101,7 +101,7 @@ export class ConversationOpener {
       lease,
       sessionSource: resumes === undefined ? source : { resume: resumes },
       goesOn: false,
-      notice: joined([notice, openNotice, parentNotice, working?.notice, unlisted, serverNotice]),
+      notice: joinNotices([notice, openNotice, parentNotice, working?.notice, unlisted, serverNotice]),
       recordedCwd: recorded.cwd,
       ...this.#listing(conversationId, state),
     });
@@ -142,7 +142,7 @@ export class ConversationOpener {
     const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
     const { state, shown, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
-    if (isNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
+    if (hasNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
     const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
@@ -157,14 +157,14 @@ export class ConversationOpener {
       lease,
       sessionSource: { resume: conversationId },
       goesOn: rollout.path !== null,
-      notice: joined(notices),
+      notice: joinNotices(notices),
       recordedCwd: recorded.cwd,
       ...this.#listing(conversationId, state),
     });
   }
 
   #workingFolder(recorded: ConversationConfig, asked: ConversationConfig): Promise<WorkingFolder> {
-    return workingFolder({ recorded: recorded.cwd, asked: asked.cwd, callers: this.#spawner.cwd });
+    return chooseWorkingFolder({ recorded: recorded.cwd, asked: asked.cwd, callers: this.#spawner.cwd });
   }
 
   #listing(id: string, state: ConversationState): Pick<SpawnInput, "onRenamed" | "onPinned"> {
@@ -186,7 +186,7 @@ export class ConversationOpener {
   #begin(conversationId: string, state: ConversationState, settings: Settings, rollout: Rollout): void {
     const { provider, model, cwd } = settings;
     const source = this.#parts.options.source ?? "non_interactive";
-    const line = firstLine({ conversationId, now: this.#now(), cwd, provider, model, source });
+    const line = sessionMetaLine({ conversationId, now: this.#now(), cwd, provider, model, source });
     apply(state, line);
     rollout.append(line);
   }
@@ -194,7 +194,7 @@ export class ConversationOpener {
   /** Records the model chosen on resume, so that it is used again even if the process ends before the next turn. */
   #remember(state: ConversationState, settings: Settings, rollout: Rollout): void {
     const timestamp = this.#now().toISOString();
-    const line: OwnLine = { timestamp, type: "turn_context", payload: turnContext(settings) };
+    const line: OwnLine = { timestamp, type: "turn_context", payload: toTurnContext(settings) };
     apply(state, line);
     rollout.append(line);
   }
@@ -229,7 +229,7 @@ export class ConversationOpener {
   }
 }
 
-function joined(notices: readonly (string | undefined)[]): string | undefined {
+function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
   return notices.filter((text) => text !== undefined).join("\n") || undefined;
 }
 
@@ -253,7 +253,7 @@ class GitInfos {
 }
 
 /** Whether the caller asks for a provider, a model, an API or a policy that differs from the rollout's last ones. */
-function isNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
+function hasNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
   const { provider, api, model, approvalPolicy, sandbox } = asked;
   const last = state.turnContext ?? state.metadata;
   const recorded = recordedConfig(state);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { choiceOf } from "../../../config/providers/provider-choice.js";
+import { mergeChoice } from "../../../config/providers/provider-choice.js";
 import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { type Config, WireApi } from "../../../messages/config.js";
@@ -7,8 +7,8 @@ import type { ConversationConfig } from "../../../messages/conversation-config.j
 import { InvalidInputError } from "../../../base/errors.js";
 import { ApprovalPolicy, SandboxMode, type SandboxPolicy } from "../../../messages/tools/policy.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
-import { heldPolicies, type Policies, type SaidPolicies } from "./effective-policies.js";
-import { onFailureNotice, presentPolicy, type Settings } from "../state/settings.js";
+import { resolvePolicies, type Policies, type PartialPolicies } from "./effective-policies.js";
+import { onFailureNotice, currentPolicyName, type Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
 
 export interface ResolvedSettings {
@@ -31,7 +31,7 @@ export interface ResolveInput {
 /** Resolves the settings that a conversation starts with. */
 export function resolveSettings(input: ResolveInput): ResolvedSettings {
   const { config, recorded = {}, conversation } = input;
-  const { notice, ...found } = providerOf(input);
+  const { notice, ...found } = chooseProvider(input);
   const present = {
     approvalPolicy: effectiveSetting(config, "approvalPolicy"),
     sandbox: effectiveSetting(config, "sandbox"),
@@ -40,7 +40,7 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
     approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,
     sandbox: conversation.sandbox ?? present.sandbox,
   };
-  const policies = heldPolicies({ present, recorded, asked: conversation });
+  const policies = resolvePolicies({ present, recorded, asked: conversation });
   return {
     settings: {
       ...found,
@@ -50,17 +50,17 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
       effort: conversation.effort ?? recorded.effort ?? null,
       summary: "auto",
     },
-    notice: joined([
+    notice: joinNotices([
       notice,
       wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined,
-      heldNotice(policies, wanted),
+      stricterPoliciesNotice(policies, wanted),
     ]),
   };
 }
 
-function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): string | undefined {
+function stricterPoliciesNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): string | undefined {
   const held = [
-    ...(approvalPolicy === presentPolicy(wanted.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
+    ...(approvalPolicy === currentPolicyName(wanted.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
     ...(sandbox === wanted.sandbox ? [] : [`--sandbox ${sandbox}`]),
   ];
   if (held.length === 0) return undefined;
@@ -69,10 +69,10 @@ function heldNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): st
 
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;
 
-function providerOf({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
+function chooseProvider({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
   const { providers, models } = config;
   const auth = conversation.auth ?? config.auth;
-  const choice = choiceOf([config, recorded, conversation], { env, providers, auth }, models);
+  const choice = mergeChoice([config, recorded, conversation], { env, providers, auth }, models);
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
   const { withoutKey } = conversation;
   const said = { ...choice, providers, models, auth };
@@ -84,7 +84,7 @@ function providerOf({ config, recorded = {}, conversation, env, inProcess }: Res
   return rest.api !== undefined && rest.api === chosen ? { ...rest, isApiChosen: true } : rest;
 }
 
-function joined(notices: readonly (string | undefined)[]): string | undefined {
+function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
   return notices.filter((notice) => notice !== undefined).join("\n") || undefined;
 }
 
@@ -110,7 +110,7 @@ export function recordedConfig(state: ConversationState): ConversationConfig {
   };
 }
 
-function recordedPolicies(context: TurnContext | undefined): SaidPolicies {
+function recordedPolicies(context: TurnContext | undefined): PartialPolicies {
   const approvalPolicy = ApprovalPolicy.safeParse(context?.approval_policy).data;
   const sandbox = recordedSandbox(context?.sandbox_policy);
   return {

@@ -23,7 +23,7 @@ export interface WorkingFolder {
  * Chooses the folder of a resumed or forked conversation, where its tools may write. A file must not choose it: the
  * recorded folder is used only if the caller asks for it.
  */
-export async function workingFolder({ recorded, asked, callers }: FolderRequest): Promise<WorkingFolder> {
+export async function chooseWorkingFolder({ recorded, asked, callers }: FolderRequest): Promise<WorkingFolder> {
   const here = resolve(callers);
   if (asked !== undefined && asked !== "recorded") return { cwd: resolve(here, asked) };
   if (recorded !== undefined && (await isSame(recorded, here))) return { cwd: here };

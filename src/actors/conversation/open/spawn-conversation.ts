@@ -13,7 +13,7 @@ import { eventWeight } from "../event-weight.js";
 import { contextUsage, previewCompaction } from "../compaction/context-usage.js";
 import { summarizeItems } from "../compaction/summarize-items.js";
 import { isUnanswered } from "../calls/open-calls.js";
-import { OpenRequests } from "../open-requests.js";
+import { OpenApprovalEvents } from "../open-requests.js";
 import { Recording } from "../turn/recording.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
@@ -61,7 +61,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     preparing: undefined,
     tokenRatio: undefined,
   };
-  const requests = new OpenRequests<Event>(
+  const requests = new OpenApprovalEvents<Event>(
     (asked) => asked,
     (_, callId) => isUnanswered(cell.state.approvals.get(callId)),
   );

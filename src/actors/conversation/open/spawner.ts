@@ -26,7 +26,7 @@ import { toolEnv } from "../../../tools/exec/tool-env.js";
 import { Toolbox } from "../../../tools/toolbox.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import type { CompactorAnswers, CompactorOp } from "../../compactor/compactor.js";
-import type { SummaryBy } from "../../compactor/summarizer.js";
+import type { SummaryProvider } from "../../compactor/summarizer.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/request-gate.js";
@@ -34,14 +34,14 @@ import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { Lease } from "../../mcp/mcp-servers.js";
 import { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
-import { OutputRoom } from "../calls/output-room.js";
+import { OutputMemory } from "../calls/output-room.js";
 import type { CompactionParts } from "../compaction/compaction-parts.js";
-import { knownStrategies } from "../compaction/known-strategies.js";
+import { strategiesByName } from "../compaction/known-strategies.js";
 import type { Conversation } from "../handle.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
 import type { OpenedRollout, Store } from "../store/store.js";
-import type { ToldPrompt } from "../turn/conversation-prompt.js";
+import type { ConversationPrompt } from "../turn/conversation-prompt.js";
 import { ProjectContext } from "../turn/project-context.js";
 import { defaultRetry } from "../turn/sampling.js";
 import type { ManagerOptions } from "./manager-options.js";
@@ -75,7 +75,7 @@ export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "s
   /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];
   readonly settings: Settings;
-  readonly prompt: ToldPrompt;
+  readonly prompt: ConversationPrompt;
   readonly sessionSource: SessionSource;
   readonly recordedCwd: string | undefined;
   readonly goesOn: boolean;
@@ -92,7 +92,7 @@ export class ConversationSpawner {
   readonly #parts: SpawnerParts;
   readonly #providers: Providers;
   readonly #tools: Toolbox;
-  readonly #outputRoom = new OutputRoom();
+  readonly #outputRoom = new OutputMemory();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
@@ -115,7 +115,7 @@ export class ConversationSpawner {
       log: (text) => parts.options.log?.(text),
     });
     this.#privatePaths = privatePaths(parts.homes);
-    this.#strategies = knownStrategies(parts.options, parts.config);
+    this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
       desk: parts.desk,
@@ -143,7 +143,7 @@ export class ConversationSpawner {
   }
 
   /** Returns the system prompt of a new conversation, with its files already read. */
-  openPrompt(cwd: string): Promise<ToldPrompt> {
+  openPrompt(cwd: string): Promise<ConversationPrompt> {
     return this.#context.openPrompt(cwd);
   }
 
@@ -271,7 +271,7 @@ class Providers {
   }
 
   /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
-  summaryBy(settings: Settings): SummaryBy {
+  summaryBy(settings: Settings): SummaryProvider {
     const { provider, api, baseUrl } = settings;
     const access = this.#parts.desk.accessTo(settings);
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);

@@ -4,18 +4,18 @@ import { v7 as uuidv7 } from "uuid";
 import { bareId, shownId } from "../../../base/text/conversation-id.js";
 import { ConversationInUseError, ImportError } from "../../../base/errors.js";
 import type { OwnLine, ImportOrigin } from "../../../messages/rollout-line.js";
-import { firstLine } from "../../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../../rollouts/first-line.js";
 import { fieldsOf } from "../../../rollouts/formats/import/fields.js";
 import { openSource } from "../../../rollouts/formats/import/open-source.js";
 import { sourceId, type SourceId } from "../../../rollouts/formats/import/source-id.js";
 import type { Source, SourceFile } from "../../../rollouts/formats/import/source.js";
 import type { TurnLinesParts } from "../../../rollouts/formats/import/turn-lines.js";
-import { idOfName } from "../../../rollouts/layout.js";
+import { idFromFileName } from "../../../rollouts/layout.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Store } from "../store/store.js";
 import type { ImportOptions, ImportResult } from "./import-options.js";
-import { Carrying, folderOf } from "./imported-lines.js";
-import { namedLine } from "./rename-saved.js";
+import { ImportedLines, folderOf } from "./imported-lines.js";
+import { nameLine } from "./rename-saved.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 export interface ImporterParts extends ImportIds {
@@ -48,7 +48,7 @@ export async function importConversation(
     return { status, path, format, conversationId, complete: sourceBytes !== undefined, grown };
   }
   const { conversationId } = chosen;
-  await using carrying = new Carrying(parts, source);
+  await using carrying = new ImportedLines(parts, source);
   const before = await carrying.begin();
   if (dryRun) {
     await carrying.rest(async () => undefined);
@@ -62,7 +62,7 @@ export async function importConversation(
     const { path: fromPath, bytes } = file;
     const imported = { type: "imported", from: fromPath, source_bytes: bytes, format, id: origin.key } as const;
     rollout.append({ timestamp: parts.now().toISOString(), type: "cody", payload: imported });
-    const named = carrying.name === undefined ? undefined : namedLine(carrying.name, parts.now());
+    const named = carrying.name === undefined ? undefined : nameLine(carrying.name, parts.now());
     if (named !== undefined) rollout.append(named);
     await saved(rollout, path);
   } finally {
@@ -101,7 +101,7 @@ async function opened(
     ...(branch === undefined ? {} : { branch }),
     ...(repositoryUrl === undefined ? {} : { repository_url: repositoryUrl }),
   };
-  const first = firstLine({
+  const first = sessionMetaLine({
     conversationId: bareId(conversationId),
     now: created,
     cwd,
@@ -148,7 +148,7 @@ type ChosenId =
   /** `sourceBytes` is the length of the file at that time; absent when that import was interrupted. */
   | { readonly status: "exists"; readonly conversationId: string; readonly sourceBytes: number | undefined };
 
-interface ImportWish {
+interface ImportRequest {
   readonly file: SourceFile;
   readonly format: string;
   readonly force: boolean;
@@ -158,7 +158,7 @@ interface ImportWish {
 async function chooseImportId(
   ids: ImportIds,
   { key, own, candidates }: SourceId,
-  { file, format, force }: ImportWish,
+  { file, format, force }: ImportRequest,
 ): Promise<ChosenId> {
   const { store } = ids;
   const keptAs = force ? undefined : await keptIn(store, file);
@@ -180,7 +180,7 @@ async function chooseImportId(
 
 /** Returns the conversation whose rollout is this very file. */
 async function keptIn(store: ImportIds["store"], { path }: SourceFile): Promise<string | undefined> {
-  const id = idOfName(basename(path));
+  const id = idFromFileName(basename(path));
   const kept = id === undefined ? undefined : await store.kept(id);
   if (kept?.path === undefined) return undefined;
   return (await realpath(kept.path).catch(() => undefined)) === path ? id : undefined;

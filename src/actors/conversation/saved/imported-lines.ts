@@ -3,7 +3,7 @@ import { shortName } from "../../../base/text/conversation-name.js";
 import { ImportError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { encodeLine } from "../../../rollouts/file/encode.js";
-import { Turns } from "../../../rollouts/formats/export/turns.js";
+import { TurnCollector } from "../../../rollouts/formats/export/turns.js";
 import type { Source } from "../../../rollouts/formats/import/source.js";
 import { TurnLines, type TurnLinesParts } from "../../../rollouts/formats/import/turn-lines.js";
 import { maxLineBytes } from "../../../rollouts/file/line-object.js";
@@ -13,11 +13,11 @@ import type { ImportedConversation } from "./import-options.js";
 const maxLinesBefore = 10_000;
 
 /** Converts one source into rollout lines. */
-export class Carrying {
+export class ImportedLines {
   readonly #source: Source;
   readonly #writer: TurnLines;
   /** Counts turns in the same way as an export does. */
-  readonly #turns = new Turns({ remembersItems: false });
+  readonly #turns = new TurnCollector({ remembersItems: false });
   readonly #lines: AsyncGenerator<OwnLine>;
   name: string | undefined;
 

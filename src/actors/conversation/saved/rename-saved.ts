@@ -11,13 +11,13 @@ export interface Renaming {
 }
 
 /** Returns the line that records a conversation's name. */
-export function namedLine(name: string, now: Date): OwnLine {
+export function nameLine(name: string, now: Date): OwnLine {
   return { timestamp: now.toISOString(), type: "cody", payload: { type: "named", name } };
 }
 
 /** Renames a conversation that is not open. Codex itself stores names next to its rollouts. */
 export async function renameSaved(store: Store, { name, ...where }: Renaming): Promise<SaveOutcome> {
-  const saved = await appendSaved(store, { ...where, line: namedLine(name, where.now) });
+  const saved = await appendSaved(store, { ...where, line: nameLine(name, where.now) });
   if (saved.status !== "saved") return saved;
   return await store.indexName(where.conversationId, { name, timestamp: where.now.toISOString() }, "rename");
 }

@@ -33,16 +33,16 @@ export type SettingsOp =
 
 export const onFailureNotice = "The approval policy on-failure is deprecated; on-request is used instead.";
 
-export function presentPolicy(policy: ApprovalPolicy): ApprovalPolicy {
+export function currentPolicyName(policy: ApprovalPolicy): ApprovalPolicy {
   return policy === "on-failure" ? "on-request" : policy;
 }
 
 /** Returns the settings with a submission's changes. */
-export function changedSettings(settings: Settings, op: SettingsOp): Settings {
+export function applySettingsOp(settings: Settings, op: SettingsOp): Settings {
   return {
     ...settings,
     cwd: op.cwd === undefined ? settings.cwd : resolve(settings.cwd, op.cwd),
-    approvalPolicy: presentPolicy(op.approval_policy ?? settings.approvalPolicy),
+    approvalPolicy: currentPolicyName(op.approval_policy ?? settings.approvalPolicy),
     sandbox: op.sandbox_policy === undefined ? settings.sandbox : sandboxMode(op.sandbox_policy),
     model: op.model ?? settings.model,
     effort: op.effort === undefined ? settings.effort : op.effort,
@@ -51,7 +51,7 @@ export function changedSettings(settings: Settings, op: SettingsOp): Settings {
 }
 
 /** Without a turn id, the context holds for future turns. */
-export function turnContext(settings: Settings, turnId?: string, outputSchema?: OutputSchema): TurnContext {
+export function toTurnContext(settings: Settings, turnId?: string, outputSchema?: OutputSchema): TurnContext {
   return {
     ...(turnId === undefined ? {} : { turn_id: turnId }),
     cwd: settings.cwd,

@@ -6,7 +6,7 @@ import type { RolloutLine, SessionMeta } from "../../../messages/rollout-line.js
 import type { TokenUsageInfo } from "../../../messages/token-usage.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { applyToHistory, replacesHistory } from "../../../rollouts/file/history.js";
-import { applyToMarks, type TurnMark } from "./turn-marks.js";
+import { applyToTurnStarts, type TurnStart } from "./turn-marks.js";
 
 /** The state of a conversation: a fold over the lines of its rollout and nothing else. */
 export interface ConversationState {
@@ -32,7 +32,7 @@ export interface ConversationState {
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
   /** Marks the beginning of each turn in the history. */
-  marks: TurnMark[];
+  marks: TurnStart[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
 }
@@ -103,7 +103,7 @@ export function apply(state: ConversationState, line: RolloutLine): void {
     case "(unknown)":
       break;
   }
-  applyToMarks(state, line);
+  applyToTurnStarts(state, line);
 }
 
 function applyEvent(

@@ -3,10 +3,10 @@ import { type Event, isApprovalMsg } from "../../../messages/event.js";
 import { FailureCode } from "../../../messages/failure.js";
 import { FailureError } from "../../../messages/failure-error.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { isPassing } from "../../../providers/failures/retryable.js";
+import { isRetryable } from "../../../providers/failures/retryable.js";
 
 /** Collects the items of the turn that a submission began; rejects when it was refused or has failed. */
-export async function turnItems(
+export async function collectTurnItems(
   events: AsyncIterable<Event>,
   id: string,
   conversationId: string,
@@ -19,27 +19,27 @@ export async function turnItems(
     if (msg.type === "task_started") started = true;
     else if (isApprovalMsg(msg)) await answer(msg);
     else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
-    else if (msg.type === "error" && !started) throw refused(codeOf(msg.codex_error_info) ?? "busy", msg.message);
+    else if (msg.type === "error" && !started) throw refusalError(codeOf(msg.codex_error_info) ?? "busy", msg.message);
     else if (msg.type === "turn_aborted") return items;
     else if (msg.type === "task_complete") {
       if (msg.error === undefined || msg.error === null) return items;
-      throw refused(codeOf(msg.error.codex_error_info) ?? "internal", msg.error.message);
+      throw refusalError(codeOf(msg.error.codex_error_info) ?? "internal", msg.error.message);
     }
   }
-  throw ended(conversationId);
+  throw endedError(conversationId);
 }
 
-export function refused(code: FailureCode, message: string): FailureError {
-  return new FailureError({ code, message, retryable: passing.has(code) || isPassing(code) });
+export function refusalError(code: FailureCode, message: string): FailureError {
+  return new FailureError({ code, message, retryable: temporaryCodes.has(code) || isRetryable(code) });
 }
 
 /** Codes of temporary problems: other work is running, or the disk has no room. */
-const passing: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
+const temporaryCodes: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
 
 function codeOf(info: unknown): FailureCode | undefined {
   return FailureCode.safeParse(info).data;
 }
 
-export function ended(conversationId: string): FailureError {
-  return refused("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
+export function endedError(conversationId: string): FailureError {
+  return refusalError("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
 }

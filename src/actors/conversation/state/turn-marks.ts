@@ -4,7 +4,7 @@ import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usa
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 
 /** The beginning of a turn in the history. */
-export interface TurnMark {
+export interface TurnStart {
   /** Null for a turn without an id, and for the remains of turns whose history was replaced. */
   readonly id: string | null;
   readonly timestamp: string;
@@ -14,14 +14,14 @@ export interface TurnMark {
   usage: TokenUsage;
 }
 
-interface MarkedState {
+interface HistoryWithTurnStarts {
   readonly history: readonly ResponseItem[];
   readonly openTurn: { readonly id: string } | undefined;
-  readonly marks: TurnMark[];
+  readonly marks: TurnStart[];
 }
 
 /** One step of the fold that records where turns begin; the line has already been applied to the rest of the state. */
-export function applyToMarks({ history, openTurn, marks }: MarkedState, line: RolloutLine): void {
+export function applyToTurnStarts({ history, openTurn, marks }: HistoryWithTurnStarts, line: RolloutLine): void {
   switch (line.type) {
     case "response_item":
       if (openTurn === undefined && isRealUserMessage(line.payload) && history.at(-1) === line.payload) {
@@ -29,7 +29,7 @@ export function applyToMarks({ history, openTurn, marks }: MarkedState, line: Ro
       }
       return;
     case "event_msg":
-      applyEvent(history, marks, line);
+      applyEventToTurnStarts(history, marks, line);
       return;
     case "compacted":
       replace(line.timestamp);
@@ -49,9 +49,9 @@ export function applyToMarks({ history, openTurn, marks }: MarkedState, line: Ro
   }
 }
 
-function applyEvent(
+function applyEventToTurnStarts(
   history: readonly ResponseItem[],
-  marks: TurnMark[],
+  marks: TurnStart[],
   { payload, timestamp }: Extract<RolloutLine, { type: "event_msg" }>,
 ): void {
   if (payload.type === "task_started") {

@@ -1,8 +1,8 @@
 import { type LineObject, readLineBytes, withoutMark } from "../../../rollouts/file/line-object.js";
 import { rawBatches } from "../../../rollouts/file/raw-lines.js";
-import { formOf } from "../../../rollouts/formats/lines/detect.js";
-import type { CondensedRollout, RolloutStretch } from "../../../workers/cpu-jobs.js";
-import { isPassing, isShownLine, type LineUse, lineUse } from "./line-use.js";
+import { detectLineFormat } from "../../../rollouts/formats/lines/detect.js";
+import type { CondensedRollout, RolloutSegment } from "../../../workers/cpu-jobs.js";
+import { isDroppedByReplacement, isShownLine, type LineUse, lineUse } from "./line-use.js";
 
 /** About as much as the main thread processes in a millisecond. */
 const pieceBytes = 64 * 1024;
@@ -11,7 +11,7 @@ const pieceBytes = 64 * 1024;
  * Reads and parses a stretch of a rollout and returns its relevant lines, unvalidated. It loads no schema library,
  * which would take a thread longer than parsing some megabytes.
  */
-export async function condenseRollout(stretch: RolloutStretch): Promise<CondensedRollout<LineObject[]>> {
+export async function condenseRollout(stretch: RolloutSegment): Promise<CondensedRollout<LineObject[]>> {
   const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = stretch;
   const kept: SizedLine[] = [];
   let [lines, bytes] = [0, 0];
@@ -28,19 +28,26 @@ export async function condenseRollout(stretch: RolloutStretch): Promise<Condense
       }
       bytes += raw.bytes.length + (raw.terminated ? 1 : 0);
       if (read.status === "blank") continue;
-      if (formOf(read.value) !== undefined) return { status: "other_form" };
+      if (detectLineFormat(read.value) !== undefined) return { status: "other_form" };
       // Only the conversation's own first line counts.
       if (beginning !== undefined && read.value.type === "session_meta") continue;
       // Nearly all lines are dropped here; keeping them would only fill the memory until the end of the stretch.
-      if (replacedBehind && isPassing(read.value) && !(shows && isShownLine(read.value))) continue;
+      if (replacedBehind && isDroppedByReplacement(read.value) && !(shows && isShownLine(read.value))) continue;
       kept.push({ value: read.value, bytes: raw.bytes.length });
     }
   }
-  const { lines: left, shown, replaced } = condensed(kept, replacedBehind);
-  return { status: "read", shown: inPieces(shows ? shown : []), pieces: inPieces(left), lines, bytes, replaced };
+  const { lines: left, shown, replaced } = condenseLines(kept, replacedBehind);
+  return {
+    status: "read",
+    shown: splitIntoPieces(shows ? shown : []),
+    pieces: splitIntoPieces(left),
+    lines,
+    bytes,
+    replaced,
+  };
 }
 
-function inPieces(lines: readonly SizedLine[]): LineObject[][] {
+function splitIntoPieces(lines: readonly SizedLine[]): LineObject[][] {
   const pieces: LineObject[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const { value, bytes } of lines) {
@@ -71,14 +78,14 @@ export interface Condensed {
  * Keeps only the relevant lines of a stretch: `apply` produces the same result from them as from all, provided the
  * lines are valid. `replacedBehind`: the history is replaced as a whole after the stretch.
  */
-export function condensed(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
+export function condenseLines(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
   const newestFirst: SizedLine[] = [];
   const shown: SizedLine[] = [];
   const newer = new Set<LineUse>();
   let replaced = replacedBehind;
   for (const line of lines.toReversed()) {
     const use = lineUse(line.value);
-    const isOutdone = isPassing(line.value) || (use !== "kept" && newer.has(use));
+    const isOutdone = isDroppedByReplacement(line.value) || (use !== "kept" && newer.has(use));
     // All lines after the replacement are kept, because the validator counts the ones it does not understand.
     if (!replaced || !isOutdone) newestFirst.push(line);
     else if (isShownLine(line.value)) shown.push(line);

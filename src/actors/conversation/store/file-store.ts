@@ -2,7 +2,13 @@ import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { GitUser } from "../../../base/git/git-user.js";
 import { homePaths } from "../../../config/paths.js";
-import { type ConversationPlaces, isCodexs, namedDirectories, namesFile, pinsFile } from "../../../config/places.js";
+import {
+  type ConversationPlaces,
+  isCodexDirectory,
+  namedDirectories,
+  namesFile,
+  pinsFile,
+} from "../../../config/places.js";
 import { bareId } from "../../../base/text/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "../../../base/errors.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
@@ -13,7 +19,7 @@ import { lineEncoder } from "../../../rollouts/file/encode.js";
 import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
 import { newRolloutPath } from "../../../rollouts/layout.js";
 import { findById } from "../../../rollouts/list/find-conversation.js";
-import { findSaved, type NamedDirectory } from "../../../rollouts/list/find-saved.js";
+import { findByIdOrName, type NamedDirectory } from "../../../rollouts/list/find-saved.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
 import { readNames, withNames, writeName } from "../../../rollouts/list/name-index.js";
@@ -129,12 +135,15 @@ export function fileStore(parts: FileStoreParts): Store {
 
   /** Lists the directory of another layout; of Codex's, only the conversations that cody has begun there. */
   async function listedElsewhere(place: string): Promise<SavedMetadata[]> {
-    return await listed(place, isCodexs(place, places) ? { files: await registeredIn(codexRegister, place) } : {});
+    return await listed(
+      place,
+      isCodexDirectory(place, places) ? { files: await registeredIn(codexRegister, place) } : {},
+    );
   }
 
   return {
     find: async (text) => {
-      const found = await findSaved(named, text);
+      const found = await findByIdOrName(named, text);
       known.set(found);
       return found.id;
     },

@@ -4,14 +4,14 @@ import type { LineObject } from "../../../rollouts/file/line-object.js";
 
 /**
  * How long a line has an effect, if it is valid. `kept`: for ever. `context`, `usage`: until there is a newer one.
- * `passing`: until the history is replaced as a whole, if it has any effect at all. `replaces`: replaces the history.
+ * `retryableCodes`: until the history is replaced as a whole, if it has any effect at all. `replaces`: replaces the history.
  */
 export type LineUse = "kept" | "context" | "usage" | "passing" | "replaces";
 
 type Payload = LineObject["payload"];
 type Uses<Type extends string> = Readonly<Record<Type, LineUse | ((payload: Payload) => LineUse)>>;
 
-const events: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> = {
+const eventUses: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> = {
   task_started: "kept",
   task_complete: "kept",
   turn_aborted: "kept",
@@ -28,7 +28,7 @@ const events: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> =
   "(unknown)": "passing",
 };
 
-const records: Uses<CodyPayload["type"]> = {
+const recordUses: Uses<CodyPayload["type"]> = {
   history_replaced: "replaces",
   approval_requested: "kept",
   approval_decided: "kept",
@@ -38,29 +38,29 @@ const records: Uses<CodyPayload["type"]> = {
   pinned: "kept",
 };
 
-const lines: Uses<OwnLine["type"]> = {
+const lineUses: Uses<OwnLine["type"]> = {
   session_meta: "kept",
   turn_context: "context",
   response_item: "passing",
   // A compaction without a new history builds it from the old one.
   compacted: (payload) => (isRecord(payload) && Array.isArray(payload["replacement_history"]) ? "replaces" : "passing"),
-  event_msg: (payload) => useIn(events, isRecord(payload) ? payload["type"] : undefined, payload),
-  cody: (payload) => useIn(records, isRecord(payload) ? payload["type"] : undefined, payload),
+  event_msg: (payload) => useIn(eventUses, isRecord(payload) ? payload["type"] : undefined, payload),
+  cody: (payload) => useIn(recordUses, isRecord(payload) ? payload["type"] : undefined, payload),
 };
 
 /** Judged by its type only: validating it would take as long as parsing it. */
 export function lineUse({ type, payload }: LineObject): LineUse {
-  return useIn(lines, type, payload);
+  return useIn(lineUses, type, payload);
 }
 
 /** Whether the line has no effect once the history is replaced as a whole. */
-export function isPassing(value: LineObject): boolean {
+export function isDroppedByReplacement(value: LineObject): boolean {
   const use = lineUse(value);
   return use === "passing" || use === "replaces";
 }
 
 /** Whether the line makes some earlier lines obsolete. */
-export function outdoesOthers(value: LineObject): boolean {
+export function replacesEarlierLines(value: LineObject): boolean {
   const use = lineUse(value);
   return use === "context" || use === "usage" || use === "replaces";
 }

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../../../base/errors.js";
 import { checkLine } from "../../../rollouts/file/check-line.js";
-import { firstLine, partsBefore, type RolloutPart } from "../../../rollouts/file/history-base.js";
+import { readFirstLine, findEarlierParts, type RolloutPart } from "../../../rollouts/file/history-base.js";
 import { replacesHistory } from "../../../rollouts/file/history.js";
 import type { LineObject } from "../../../rollouts/file/line-object.js";
 import { findReplacement } from "../../../rollouts/find-replacement.js";
-import type { RolloutStretch, CondensedRollout } from "../../../workers/cpu-jobs.js";
+import type { RolloutSegment, CondensedRollout } from "../../../workers/cpu-jobs.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { unpack } from "../../../workers/pack.js";
 import { apply, emptyState } from "../state/state.js";
@@ -13,35 +13,35 @@ import { Transcript } from "../state/transcript.js";
 import { condenseRollout } from "./condense-rollout.js";
 import { fileLines } from "./file-lines.js";
 import { foldLines } from "./fold-lines.js";
-import { outdoesOthers } from "./line-use.js";
+import { replacesEarlierLines } from "./line-use.js";
 import type { StoredState } from "./store.js";
 
-const defaultStretchBytes = 4 * 1024 * 1024;
+const defaultSegmentBytes = 4 * 1024 * 1024;
 
 /** The transcript is read from this many bytes at the end of a file: only the newest messages are shown. */
 const shownBytes = 16 * 1024 * 1024;
 
 /** Two stretches are read in threads while the main thread processes a third. */
-const stretchesAtOnce = 3;
+const maxParallelSegments = 3;
 
 /**
  * Same result as `foldLines`. If the history was replaced near the end, most lines have no effect, and threads read the
  * file; otherwise all lines are needed here, and transferring them would take longer than reading them.
  */
 export async function loadInThreads(pool: CpuPool, rollout: LargeRollout): Promise<StoredState> {
-  return (await foldStretches(pool, rollout)) ?? (await foldLines(fileLines(rollout.path, rollout.conversationId)));
+  return (await foldSegments(pool, rollout)) ?? (await foldLines(fileLines(rollout.path, rollout.conversationId)));
 }
 
 /** Returns undefined for an invalid rollout, or one whose lines would nearly all have to be transferred. */
-async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<StoredState | undefined> {
+async function foldSegments(pool: CpuPool, rollout: LargeRollout): Promise<StoredState | undefined> {
   const { path, conversationId } = rollout;
   const replacedAt = await findReplacement(path, conversationId, rollout.bytes);
   if (replacedAt === undefined) return undefined;
-  const first = await firstLine(path, conversationId);
+  const first = await readFirstLine(path, conversationId);
   if (first?.value.type !== "session_meta") return undefined;
-  const parts = await partsBefore(first.value, { path, conversationId, line: first.number });
-  const stretches = stretchesOf(rollout, parts, replacedAt);
-  const reading = inOrder(stretches, stretchesAtOnce, async (stretch) => ({
+  const parts = await findEarlierParts(first.value, { path, conversationId, line: first.number });
+  const stretches = segmentsOf(rollout, parts, replacedAt);
+  const reading = inOrder(stretches, maxParallelSegments, async (stretch) => ({
     stretch,
     condensed: await condenseInThread(pool, stretch),
   }));
@@ -50,19 +50,20 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
   for await (const { stretch, condensed } of reading) {
     // Another file begins.
     if (stretch.range.from === 0) [lines, bytes] = [0, 0];
-    if (condensed.status === "corrupted") throw damage(stretch, first.number, lines + condensed.line, condensed.detail);
+    if (condensed.status === "corrupted")
+      throw corruptedError(stretch, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
     if (!stretch.shows) fold.transcript.leaveOut();
     for (const piece of condensed.shown) {
       for (const value of linesOf(piece)) fold.addShown(value);
-      await othersTurn();
+      await yieldToEventLoop();
     }
     for (const piece of condensed.pieces) {
       for (const value of linesOf(piece)) {
         // Other lines were left out because of this one, but it is invalid.
-        if (!fold.add(value) && condensed.replaced && outdoesOthers(value)) return undefined;
+        if (!fold.add(value) && condensed.replaced && replacesEarlierLines(value)) return undefined;
       }
-      await othersTurn();
+      await yieldToEventLoop();
     }
     lines += condensed.lines;
     bytes += condensed.bytes;
@@ -72,11 +73,16 @@ async function foldStretches(pool: CpuPool, rollout: LargeRollout): Promise<Stor
 }
 
 /** Lets other conversations use the thread between two pieces. */
-function othersTurn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function damage(stretch: RolloutStretch, firstLineNumber: number, line: number, detail: string): CorruptedRolloutError {
+function corruptedError(
+  stretch: RolloutSegment,
+  firstLineNumber: number,
+  line: number,
+  detail: string,
+): CorruptedRolloutError {
   const { path, conversationId, beginning } = stretch;
   if (beginning === undefined) return new CorruptedRolloutError(conversationId, line, detail);
   const where = `its history starts in ${basename(path)}: line ${line}`;
@@ -113,7 +119,7 @@ class CheckedFold {
 type Piece = Uint8Array | readonly LineObject[];
 
 /** Reads a stretch in a thread; if that fails for any reason, it is read here. */
-async function condenseInThread(pool: CpuPool, stretch: RolloutStretch): Promise<CondensedRollout<Piece>> {
+async function condenseInThread(pool: CpuPool, stretch: RolloutSegment): Promise<CondensedRollout<Piece>> {
   const outcome = await pool.run("condense_rollout", stretch);
   return outcome.ok ? outcome.value : await condenseRollout(stretch);
 }
@@ -153,12 +159,12 @@ interface LargeRollout {
  * The stretches of a conversation in reading order: first those inherited from other rollouts, then its own, in which
  * the history is replaced after `replacedAt`.
  */
-function* stretchesOf(
+function* segmentsOf(
   rollout: LargeRollout,
   parts: readonly RolloutPart[],
   replacedAt: number,
-): Generator<RolloutStretch> {
-  const { path, conversationId, bytes, stretchBytes = defaultStretchBytes } = rollout;
+): Generator<RolloutSegment> {
+  const { path, conversationId, bytes, stretchBytes = defaultSegmentBytes } = rollout;
   for (const part of parts) {
     for (const range of rangesOf(part.bytes, stretchBytes)) {
       const shows = bytes < shownBytes && range.before > part.bytes - shownBytes;
@@ -176,7 +182,7 @@ function* stretchesOf(
   }
 }
 
-function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutStretch["range"]> {
+function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutSegment["range"]> {
   for (let from = 0; from < bytes; from += stretchBytes) {
     // The file may have grown meanwhile, so the last range extends to its end.
     const before = from + stretchBytes < bytes ? from + stretchBytes : Number.POSITIVE_INFINITY;

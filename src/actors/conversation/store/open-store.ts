@@ -9,8 +9,8 @@ import { isConversationId } from "../../../base/text/conversation-id.js";
 import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { lineObject } from "../../../rollouts/file/line-object.js";
-import { firstLine } from "../../../rollouts/first-line.js";
-import { formOf, isoTime } from "../../../rollouts/formats/lines/detect.js";
+import { sessionMetaLine } from "../../../rollouts/first-line.js";
+import { detectLineFormat, isoTime } from "../../../rollouts/formats/lines/detect.js";
 import { turnLines, turnMetadata } from "../../../rollouts/formats/turns/lines.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { CodexLocks } from "../../rollout-writer/codex-lock.js";
@@ -96,7 +96,7 @@ function storedLines(recorder: TurnRecorder, conversationId: string): StoredLine
       yield [metaLine(conversationId, records)];
       for (const [index, record] of records.entries()) {
         const value = lineObject(record);
-        if (value === undefined || formOf(value) !== "turn") {
+        if (value === undefined || detectLineFormat(value) !== "turn") {
           const detail = "neither a turn (items) nor a compaction (summary)";
           throw new CorruptedRolloutError(conversationId, index + 1, detail);
         }
@@ -114,5 +114,5 @@ function metaLine(conversationId: string, records: readonly unknown[]): OwnLine 
   const labels = turns.map(turnMetadata).find(({ provider }) => provider !== undefined) ?? {};
   const now = new Date(isoTime(turns[0]?.["timestamp"]));
   const { provider = "unknown", model = "unknown" } = labels;
-  return firstLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" });
+  return sessionMetaLine({ conversationId, now, cwd: "/", provider, model, source: "non_interactive" });
 }

@@ -3,11 +3,11 @@ import type { SystemPrompt, SystemPrompts } from "./system-prompts.js";
 import { withinRounds } from "../../../base/time/waiting.js";
 
 /** A disk that does not respond must not block the start of a turn. */
-const lookMs = 3_000;
-const tooLate = "Reading the instruction files timed out: the model gets their earlier text";
+const readTimeoutMs = 3_000;
+const timeoutNotice = "Reading the instruction files timed out: the model gets their earlier text";
 
 /** The system prompt of one conversation, as of the beginning of the turn. */
-export class ToldPrompt {
+export class ConversationPrompt {
   readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
   #prompt: SystemPrompt | undefined;
   /** The notices already shown, which are not repeated. */
@@ -28,10 +28,10 @@ export class ToldPrompt {
       (prompt) => (this.#prompt = prompt),
       (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
     );
-    const isInTime = await withinRounds(looking, lookMs, signal);
+    const isInTime = await withinRounds(looking, readTimeoutMs, signal);
     if (failure !== undefined) return [failure];
     if (isInTime) return this.#prompt?.notices ?? [];
-    return signal?.aborted === true ? this.#said : [tooLate];
+    return signal?.aborted === true ? this.#said : [timeoutNotice];
   }
 
   /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */

@@ -4,36 +4,36 @@ import type { ModelRequest } from "../../../messages/model.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { inputContent, inputText } from "../../../messages/user-input.js";
-import { takeTurn } from "../../runtime/fair-queue.js";
+import { yieldFairly } from "../../runtime/fair-queue.js";
 import { offeredTools } from "../calls/offered-tools.js";
 import type { RunnableCallItem } from "../calls/open-calls.js";
 import { TurnCalls } from "../calls/turn-calls.js";
 import { AutoCompaction } from "../compaction/auto-compaction.js";
 import type { ConversationCell, QueuedInput } from "../state/cell.js";
-import { type Settings, turnContext } from "../state/settings.js";
+import { type Settings, toTurnContext } from "../state/settings.js";
 import { ActiveTurn } from "./active-turn.js";
 import type { Recording } from "./recording.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
-import type { SampleGate } from "./sampling.js";
+import type { ModelCallGate } from "./sampling.js";
 import { TurnBudget } from "./turn-budget.js";
-import type { TurnWorld, TurnParts } from "./turn-world.js";
+import type { ConversationContext, TurnParts } from "./turn-world.js";
 
 /**
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
  */
-export async function playTurn(world: TurnWorld, input: QueuedInput, signal: AbortSignal): Promise<void> {
+export async function runTurn(world: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts, cell } = world;
-  await takeTurn("begin");
+  await yieldFairly("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
   if (input.isOutside) turn.noteOutside("the message");
   recordInput(world, turn, input);
-  await playOn(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+  await runTurnToEnd(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
 /** Continues a turn that was waiting for an approval when its process died; `leftOver` are the calls it had not run. */
 export async function continueTurn(
-  world: TurnWorld,
+  world: ConversationContext,
   open: { readonly id: string; readonly startedAt: string },
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
@@ -44,7 +44,7 @@ export async function continueTurn(
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
   const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
-  await playOn(world, turn, asked, leftOver, signal);
+  await runTurnToEnd(world, turn, asked, leftOver, signal);
 }
 
 /** A file may contain an invalid schema. */
@@ -54,15 +54,15 @@ function recordedSchema({ state }: ConversationCell, turnId: string): OutputSche
 }
 
 /** The inputs of every request of a turn. */
-interface TurnWish {
+interface TurnRequest {
   readonly settings: Settings;
   readonly outputSchema: OutputSchema | undefined;
 }
 
-async function playOn(
-  world: TurnWorld,
+async function runTurnToEnd(
+  world: ConversationContext,
   turn: ActiveTurn,
-  wish: TurnWish,
+  wish: TurnRequest,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function playOn(
     world.publish({ type: "warning", message }, id);
   }
   // All conversations of a folder wait for the same read and would continue together.
-  await takeTurn("begin");
+  await yieldFairly("begin");
   using budget = new TurnBudget(parts.limits, signal);
   const calls = new TurnCalls(world, turn, settings, budget);
   const compaction = new AutoCompaction(world, settings, id);
@@ -84,7 +84,7 @@ async function playOn(
       state: cell.state,
       provider: parts.provider(settings),
       retry: parts.retry,
-      gate: turnGate(parts, settings, budget),
+      gate: modelCallGate(parts, settings, budget),
       budget,
       price: parts.price(settings),
       request: () => modelRequest(parts, cell, wish),
@@ -115,7 +115,11 @@ async function playOn(
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
 }
 
-function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settings, outputSchema }: TurnWish): void {
+function recordInput(
+  { parts, recording }: ConversationContext,
+  turn: ActiveTurn,
+  { settings, outputSchema }: TurnRequest,
+): void {
   const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
@@ -126,7 +130,7 @@ function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settin
     id,
   );
   const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
-  const context = { ...turnContext(settings, turn.turnId, outputSchema), ...resumed };
+  const context = { ...toTurnContext(settings, turn.turnId, outputSchema), ...resumed };
   recording.line({ type: "turn_context", payload: context }, id);
   recording.line(
     { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
@@ -135,7 +139,7 @@ function recordInput({ parts, recording }: TurnWorld, turn: ActiveTurn, { settin
   recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
 }
 
-function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish): ModelRequest {
+function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnRequest): ModelRequest {
   const { settings, outputSchema } = wish;
   const facts = parts.facts(settings);
   const instructions = parts.instructions(settings);
@@ -143,7 +147,7 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish):
     conversationId: parts.conversationId,
     model: settings.model,
     instructions,
-    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !repeatsPrompt(item, instructions)),
+    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !isSystemPrompt(item, instructions)),
     tools: [...offeredTools(parts, cell.state.history)],
     effort: settings.effort,
     ...(facts === undefined ? {} : { facts }),
@@ -155,11 +159,13 @@ function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnWish):
  * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. The
  * prompt is sent anyway; the date in it is ignored, because it changes on its own.
  */
-function repeatsPrompt(item: ResponseItem, instructions: string): boolean {
-  return item.type === "message" && item.role === "developer" && undated(messageText(item)) === undated(instructions);
+function isSystemPrompt(item: ResponseItem, instructions: string): boolean {
+  return (
+    item.type === "message" && item.role === "developer" && withoutDate(messageText(item)) === withoutDate(instructions)
+  );
 }
 
-function undated(prompt: string): string {
+function withoutDate(prompt: string): string {
   return prompt.replace(/^Date: .*$/m, "");
 }
 
@@ -206,7 +212,7 @@ function seconds(date: Date): number {
 }
 
 /** Makes the requests of a turn wait for the provider's limits. */
-function turnGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): SampleGate {
+function modelCallGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): ModelCallGate {
   const { gate, conversationId } = parts;
   const countTokens = (text: string): number => parts.countTokens(text);
   const tokensOf = ({ instructions, input }: ModelRequest): number =>

@@ -7,7 +7,7 @@ import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
 import { ProjectKnowledge } from "../../knowledge/project-knowledge.js";
 import { SystemPrompts } from "./system-prompts.js";
-import { ToldPrompt } from "./conversation-prompt.js";
+import { ConversationPrompt } from "./conversation-prompt.js";
 
 export interface ContextParts {
   readonly homes: Homes;
@@ -40,8 +40,8 @@ export class ProjectContext {
   }
 
   /** Returns the system prompt of a new conversation, with its files already read. */
-  async openPrompt(cwd: string): Promise<ToldPrompt> {
-    const prompt = new ToldPrompt(this.#prompts);
+  async openPrompt(cwd: string): Promise<ConversationPrompt> {
+    const prompt = new ConversationPrompt(this.#prompts);
     await prompt.look(cwd);
     return prompt;
   }

@@ -4,7 +4,7 @@ import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { type RunnableCallItem, isUnanswered, openCalls, outputsFor } from "../calls/open-calls.js";
+import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/open-calls.js";
 import { apply, type ConversationState } from "../state/state.js";
 
 /** A line without its timestamp. */
@@ -58,7 +58,7 @@ export class Recording {
 
   /** Adds an output to every open call: otherwise the next request would be rejected. */
   closeCalls(output: string, submissionId: string): void {
-    for (const payload of outputsFor(openCalls(this.#state.history), output)) {
+    for (const payload of callOutputs(openCalls(this.#state.history), output)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
   }
@@ -93,7 +93,7 @@ export class Recording {
       const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
       this.#publish({ type: "warning", message }, submissionId);
     }
-    for (const payload of outputsFor([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
+    for (const payload of callOutputs([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
   }

@@ -6,26 +6,32 @@ import type { ModelRequest } from "../../../messages/model.js";
 import { messageText, type ResponseItem, webSearchQuery } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import type { Provider } from "../../../providers/provider.js";
-import { refusesThoughts, withoutThoughts } from "../../../providers/refused-thoughts.js";
-import { takeTurn } from "../../runtime/fair-queue.js";
+import { rejectsReasoning, withoutReasoning } from "../../../providers/refused-thoughts.js";
+import { yieldFairly } from "../../runtime/fair-queue.js";
 import type { ActiveTurn } from "./active-turn.js";
-import { Admission, type AdmittedCall } from "../calls/admit-call.js";
-import { calledWith, type RunnableCallItem, isRunnableCall, outputsFor } from "../calls/open-calls.js";
+import { CallNormalizer, type NormalizedCall } from "../calls/admit-call.js";
+import { nameAndArguments, type RunnableCallItem, isRunnableCall, callOutputs } from "../calls/open-calls.js";
 import type { PendingCall } from "../calls/prepare-call.js";
 import type { NewLine } from "./recording.js";
 import type { CallsEnd } from "../calls/run-calls.js";
-import { type RetryPolicy, sample, type Sample, type SampleGate, type SampleListener } from "./sampling.js";
+import {
+  type RetryPolicy,
+  callModel,
+  type ModelCallOutcome,
+  type ModelCallGate,
+  type ModelCallListener,
+} from "./sampling.js";
 import type { ConversationState } from "../state/state.js";
 import { ToolCallEvents } from "./tool-call-events.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "./usage-info.js";
 
 /** The parts of the conversation that the steps of a turn need. */
-export interface StepWorld {
+export interface StepContext {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;
-  readonly gate: SampleGate;
+  readonly gate: ModelCallGate;
   readonly budget: TurnBudget;
   /** The price of the model, if known. */
   readonly price: ModelPrice | undefined;
@@ -58,7 +64,7 @@ export type TurnEnd =
 
 /** Calls the model until it requests no more tools; `leftOver` are the calls that an earlier process had not run. */
 export async function runSteps(
-  world: StepWorld,
+  world: StepContext,
   turn: ActiveTurn,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
@@ -69,15 +75,15 @@ export async function runSteps(
     signal.aborted || budget.exceeded === undefined
       ? { status: "aborted" }
       : { status: "failed", failure: budget.exceeded, lastAgentMessage };
-  let thoughts: Thoughts = "sent";
+  let thoughts: ReasoningMode = "sent";
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
     const end = await world.runCalls(waiting);
-    if (waiting.length > 0) await takeTurn("begin");
+    if (waiting.length > 0) await yieldFairly("begin");
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
     await world.compactWhenDue();
-    const { outcome, calls, ...step } = await takeFittingStep(world, turn, thoughts);
+    const { outcome, calls, ...step } = await runFittingStep(world, turn, thoughts);
     thoughts = step.thoughts;
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
@@ -85,7 +91,7 @@ export async function runSteps(
     const isTruncated = outcome.finishReason === "length";
     if (isTruncated) world.publish({ type: "warning", message: truncatedWarning });
     if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
-    refuseUnfit(world, turn, calls);
+    refuseInvalidCalls(world, turn, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
@@ -95,59 +101,59 @@ const truncatedWarning =
   "Ask it to continue, or ask for less at once.";
 
 /** Runs before anything else is asked or run: a resume must not find these calls open and take them for valid. */
-function refuseUnfit(world: StepWorld, turn: ActiveTurn, calls: readonly AdmittedCall[]): void {
+function refuseInvalidCalls(world: StepContext, turn: ActiveTurn, calls: readonly NormalizedCall[]): void {
   for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
     turn.toolCalls.push(call);
-    world.budget.callEnded({ name: calledWith(call).name, args, success: false, output: problem });
-    for (const payload of outputsFor([call], problem, { success: false }))
+    world.budget.callEnded({ name: nameAndArguments(call).name, args, success: false, output: problem });
+    for (const payload of callOutputs([call], problem, { success: false }))
       world.record({ type: "response_item", payload });
   }
 }
 
 /** Whether reasoning items are sent: a server that has rejected them does not get them again in this turn. */
-type Thoughts = "sent" | "left_out";
+type ReasoningMode = "sent" | "left_out";
 
 interface Step {
   readonly request: ModelRequest;
-  readonly thoughts: Thoughts;
-  readonly outcome: Sample;
-  readonly calls: readonly AdmittedCall[];
+  readonly thoughts: ReasoningMode;
+  readonly outcome: ModelCallOutcome;
+  readonly calls: readonly NormalizedCall[];
   readonly lastAgentMessage: string | null;
 }
 
 /** A rejected request is sent once more if the cause could be removed. */
-async function takeFittingStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
-  const step = await takeAcceptedStep(world, turn, thoughts);
+async function runFittingStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+  const step = await runAcceptedStep(world, turn, thoughts);
   if (!isOverflow(step.outcome)) return step;
-  const again = (await world.makeRoom()) ? await takeAcceptedStep(world, turn, step.thoughts) : step;
-  return isOverflow(again.outcome) ? { ...again, outcome: tooLong(again.outcome) } : again;
+  const again = (await world.makeRoom()) ? await runAcceptedStep(world, turn, step.thoughts) : step;
+  return isOverflow(again.outcome) ? { ...again, outcome: withOverflowAdvice(again.outcome) } : again;
 }
 
-async function takeAcceptedStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
-  const step = await takeStep(world, turn, thoughts);
+async function runAcceptedStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+  const step = await runStep(world, turn, thoughts);
   const { outcome, request } = step;
-  if (outcome.status !== "failed" || !refusesThoughts(outcome.failure, request)) return step;
-  const message = `${clause(outcome.failure)}; retrying without the model's earlier reasoning`;
+  if (outcome.status !== "failed" || !rejectsReasoning(outcome.failure, request)) return step;
+  const message = `${withoutFullStop(outcome.failure)}; retrying without the model's earlier reasoning`;
   world.publish({ type: "warning", message });
-  return await takeStep(world, turn, "left_out");
+  return await runStep(world, turn, "left_out");
 }
 
-type Overflow = Extract<Sample, { status: "failed" }>;
+type Overflow = Extract<ModelCallOutcome, { status: "failed" }>;
 
-function isOverflow(outcome: Sample): outcome is Overflow {
+function isOverflow(outcome: ModelCallOutcome): outcome is Overflow {
   return outcome.status === "failed" && outcome.failure.code === "context_overflow";
 }
 
-function tooLong({ status, failure }: Overflow): Overflow {
-  const message = `${clause(failure)}; use a model with a larger context window, or start a new conversation: cody new`;
+function withOverflowAdvice({ status, failure }: Overflow): Overflow {
+  const message = `${withoutFullStop(failure)}; use a model with a larger context window, or start a new conversation: cody new`;
   return { status, failure: { ...failure, message } };
 }
 
 /** Makes one model call; the calls in its answer are not run yet. */
-async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts): Promise<Step> {
-  const calls: AdmittedCall[] = [];
-  const admission = new Admission(world.state.history);
+async function runStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+  const calls: NormalizedCall[] = [];
+  const admission = new CallNormalizer(world.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
   const callEvents = new ToolCallEvents((msg) => world.publish(msg));
@@ -163,12 +169,12 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
     return item;
   });
-  const request = thoughts === "sent" ? world.request() : withoutThoughts(world.request());
+  const request = thoughts === "sent" ? world.request() : withoutReasoning(world.request());
   const { counted: before, history } = world.state;
   const items = history.length;
   turn.finishMessage();
-  const outcome = await sample(world.provider, request, listener, world);
-  if (world.budget.isOverBytes) keepOpenMessage(turn, listener);
+  const outcome = await callModel(world.provider, request, listener, world);
+  if (world.budget.isOverBytes) recordOpenMessage(turn, listener);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(world, request, answer);
@@ -176,7 +182,7 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
     world.budget.spend(usage.total_tokens);
   }
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
-  const wholeCalls = isTruncated ? withoutCutCall(calls, answer.at(-1)) : calls;
+  const wholeCalls = isTruncated ? refuseTruncatedCall(calls, answer.at(-1)) : calls;
   if (isTruncated) callEvents.cutOff();
   return { request, thoughts, outcome, calls: wholeCalls, lastAgentMessage };
 }
@@ -185,7 +191,10 @@ async function takeStep(world: StepWorld, turn: ActiveTurn, thoughts: Thoughts):
  * Refuses the last call of a truncated answer, unless it is known to be complete: its arguments are a JSON object, or
  * it is the input of a freeform tool whose item the server has marked as completed.
  */
-function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem | undefined): readonly AdmittedCall[] {
+function refuseTruncatedCall(
+  calls: readonly NormalizedCall[],
+  lastItem: ResponseItem | undefined,
+): readonly NormalizedCall[] {
   const last = calls.at(-1);
   if (last === undefined || last.call !== lastItem || last.call.type === "local_shell_call") return calls;
   const { call, problem } = last;
@@ -193,10 +202,12 @@ function withoutCutCall(calls: readonly AdmittedCall[], lastItem: ResponseItem |
   // Without arguments, the call may have been cut off before them.
   const isWhole = call.type === "function_call" ? problem === undefined && args !== "" : call.status === "completed";
   // The point of the cut is irrelevant: two cut-off calls of one tool count as identical.
-  return isWhole ? calls : [...calls.slice(0, -1), { call, args: "(cut off)", problem: cutCallProblem(call.name) }];
+  return isWhole
+    ? calls
+    : [...calls.slice(0, -1), { call, args: "(cut off)", problem: truncatedCallProblem(call.name) }];
 }
 
-function cutCallProblem(name: string): string {
+function truncatedCallProblem(name: string): string {
   return (
     `the answer reached the model's output limit before the call of ${name} was complete; nothing was run. ` +
     "Make it shorter, or split it into several calls"
@@ -206,18 +217,18 @@ function cutCallProblem(name: string): string {
 /**
  * At the byte limit the open message is kept as if the model had ended it; other unfinished text is shown but not kept.
  */
-function keepOpenMessage(turn: ActiveTurn, listener: SampleListener): void {
+function recordOpenMessage(turn: ActiveTurn, listener: ModelCallListener): void {
   const { itemId, text } = turn.openMessage;
   if (text === "") return;
   listener.item(itemId, { type: "message", role: "assistant", content: [{ type: "output_text", text }] });
 }
 
 function stepListener(
-  world: StepWorld,
+  world: StepContext,
   turn: ActiveTurn,
   callEvents: ToolCallEvents,
   admit: (itemId: string, item: ResponseItem) => ResponseItem,
-): SampleListener {
+): ModelCallListener {
   return {
     textDelta: (itemId, delta) => {
       turn.addText(itemId, delta);
@@ -231,7 +242,7 @@ function stepListener(
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     room: () => world.eventRoom(),
     item: (itemId, received) => {
-      if (!ownItems.has(received.type)) turn.noteOutside(received.type);
+      if (!modelWrittenItems.has(received.type)) turn.noteOutside(received.type);
       const item = admit(itemId, received);
       if (item.type === "message") turn.finishMessage();
       world.record({ type: "response_item", payload: item });
@@ -242,7 +253,7 @@ function stepListener(
       const { maxRetries } = world.retry;
       world.publish({
         type: "stream_error",
-        message: `${clause(failure)}; retrying in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
+        message: `${withoutFullStop(failure)}; retrying in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
         attempt,
         max_attempts: maxRetries,
@@ -255,7 +266,7 @@ function stepListener(
 /**
  * Items written by the model itself; others, such as `web_search_call`, contain content that its provider looked up.
  */
-const ownItems: ReadonlySet<string> = new Set([
+const modelWrittenItems: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
   "function_call",
@@ -264,7 +275,7 @@ const ownItems: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a failure's message without its final full stop, so that a sentence can continue. */
-function clause({ message }: Failure): string {
+function withoutFullStop({ message }: Failure): string {
   return message.replace(/[.!\s]+$/, "");
 }
 
@@ -288,13 +299,13 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
   return [];
 }
 
-function recordUsage(world: StepWorld, usage: TokenUsage): void {
+function recordUsage(world: StepContext, usage: TokenUsage): void {
   const info = usageInfo(world.state.usage, usage, world.price);
   world.record({ type: "event_msg", payload: { type: "token_count", info } });
 }
 
 /** Estimates the usage for a model that does not report it. */
-function estimatedUsage(world: StepWorld, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
+function estimatedUsage(world: StepContext, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
   const count = (text: string) => world.countTokens(text);
   const input = count(request.instructions) + estimateItemTokens(request.input, count);
   const output = estimateItemTokens(answer, count);

@@ -5,8 +5,8 @@ import type { TokenUsage } from "../../../messages/token-usage.js";
 import { type Delta, ModelStreamReader } from "../../../providers/model-stream-reader.js";
 import { pause } from "../../../base/time/waiting.js";
 import type { Provider } from "../../../providers/provider.js";
-import type { Passage } from "../../limits/request-gate.js";
-import { takeTurn } from "../../runtime/fair-queue.js";
+import type { RequestPermit } from "../../limits/request-gate.js";
+import { yieldFairly } from "../../runtime/fair-queue.js";
 import type { TurnBudget } from "./turn-budget.js";
 
 /** Number of retries of a failed request, and the delay before the first; each delay doubles. */
@@ -20,7 +20,7 @@ export interface RetryPolicy {
 export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxDelayMs: 60_000 };
 
 /** Receives the parts of a model's answer. */
-export interface SampleListener {
+export interface ModelCallListener {
   textDelta(itemId: string, delta: string): void;
   reasoningDelta(itemId: string, delta: string): void;
   toolCallStart(itemId: string, callId: string, name: string): void;
@@ -32,13 +32,13 @@ export interface SampleListener {
 }
 
 /** Makes a request wait until it may be sent. */
-export interface SampleGate {
+export interface ModelCallGate {
   /** Resolves with undefined when the wait was aborted. */
-  enter(request: ModelRequest): Promise<Passage | undefined>;
+  enter(request: ModelRequest): Promise<RequestPermit | undefined>;
   heard(failure: Failure): void;
 }
 
-export type Sample =
+export type ModelCallOutcome =
   | { readonly status: "done"; readonly finishReason: FinishReason; readonly usage: TokenUsage | undefined }
   | { readonly status: "failed"; readonly failure: Failure }
   | { readonly status: "aborted" };
@@ -47,17 +47,17 @@ export type Sample =
  * Makes one model call. It is repeated only while nothing of the answer was shown: text that appears twice, or a call
  * that runs twice, is worse than a failed turn. A call that has only begun may begin again.
  */
-export async function sample(
+export async function callModel(
   provider: Provider,
   request: ModelRequest,
-  listener: SampleListener,
-  { retry, gate, budget }: { readonly retry: RetryPolicy; readonly gate: SampleGate; readonly budget: TurnBudget },
-): Promise<Sample> {
+  listener: ModelCallListener,
+  { retry, gate, budget }: { readonly retry: RetryPolicy; readonly gate: ModelCallGate; readonly budget: TurnBudget },
+): Promise<ModelCallOutcome> {
   const { signal } = budget;
   for (let attempt = 1; ; attempt++) {
     const passage = await gate.enter(request);
     if (passage === undefined) return { status: "aborted" };
-    const { outcome, shown } = await listen(provider, request, listener, budget);
+    const { outcome, shown } = await readAnswer(provider, request, listener, budget);
     passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
     if (outcome.status !== "failed") return outcome;
     gate.heard(outcome.failure);
@@ -74,12 +74,12 @@ function backoffMs({ baseDelayMs, maxDelayMs }: RetryPolicy, attempt: number): n
   return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
-async function listen(
+async function readAnswer(
   provider: Provider,
   request: ModelRequest,
-  listener: SampleListener,
+  listener: ModelCallListener,
   budget: TurnBudget,
-): Promise<{ outcome: Sample; shown: boolean }> {
+): Promise<{ outcome: ModelCallOutcome; shown: boolean }> {
   const { signal } = budget;
   let shown = false;
   const onDelta = ({ type, itemId, delta }: Delta): void => {
@@ -100,15 +100,19 @@ async function listen(
     maxBytes: budget.answerBytes,
     room: () => listener.room(),
   });
-  const outcome = await outcomeOf(answer, onEvent, signal);
+  const outcome = await readOutcome(answer, onEvent, signal);
   // Aborts the turn, and with it the provider's work, when the answer was stopped for its length.
   budget.receive(answer.bytes);
   return { outcome, shown };
 }
 
-type OutcomeListener = Pick<SampleListener, "item" | "toolCallStart">;
+type OutcomeListener = Pick<ModelCallListener, "item" | "toolCallStart">;
 
-async function outcomeOf(answer: ModelStreamReader, listener: OutcomeListener, signal: AbortSignal): Promise<Sample> {
+async function readOutcome(
+  answer: ModelStreamReader,
+  listener: OutcomeListener,
+  signal: AbortSignal,
+): Promise<ModelCallOutcome> {
   let usage: TokenUsage | undefined;
   for (;;) {
     const event = await answer.next();
@@ -116,7 +120,7 @@ async function outcomeOf(answer: ModelStreamReader, listener: OutcomeListener, s
     switch (event.type) {
       case "item":
         // Recording it, and often ending the turn after it, is expensive, and many answers may end together.
-        await takeTurn("end");
+        await yieldFairly("end");
         if (signal.aborted) return { status: "aborted" };
         listener.item(event.itemId, event.item);
         break;

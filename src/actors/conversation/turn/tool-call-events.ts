@@ -1,7 +1,7 @@
 import type { EventMsg } from "../../../messages/event.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
-import type { AdmittedCall } from "../calls/admit-call.js";
-import { calledWith } from "../calls/open-calls.js";
+import type { NormalizedCall } from "../calls/admit-call.js";
+import { nameAndArguments } from "../calls/open-calls.js";
 
 interface StartedCall {
   readonly callId: string;
@@ -34,8 +34,8 @@ export class ToolCallEvents {
     this.#publish({ type: "tool_call_delta", item_id: itemId, delta });
   }
 
-  end(itemId: string, { call, args }: AdmittedCall): void {
-    const { name } = calledWith(call);
+  end(itemId: string, { call, args }: NormalizedCall): void {
+    const { name } = nameAndArguments(call);
     const callId = call.call_id ?? "";
     this.start(itemId, callId, name);
     if (this.#started.get(itemId)?.hasArguments === false) this.delta(itemId, args);

@@ -1,5 +1,5 @@
 import type { EventMsg } from "../../../messages/event.js";
-import type { KeptChanges, SnapshotPlaces, SnapshotRequest } from "../../../changes/workspace/snapshot.js";
+import type { StoredChanges, SnapshotPlaces, SnapshotRequest } from "../../../changes/workspace/snapshot.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import type { NewLine } from "./recording.js";
 
@@ -69,7 +69,7 @@ export class TurnChanges {
   }
 
   /** The recorded item marks the snapshot in the history; it is never sent to a model. */
-  #keep({ record, notKept, leftOut, incomplete }: KeptChanges): void {
+  #keep({ record, notKept, leftOut, incomplete }: StoredChanges): void {
     if (incomplete !== undefined) this.#warn(`Files created by the turn are not tracked: ${incomplete}`);
     if (notKept !== undefined) this.#warn(`The turn's file changes cannot be undone: ${notKept}`);
     if (leftOut.length > 0) {

@@ -3,7 +3,7 @@ import type { EffectiveLimits } from "../../../config/settings/effective-setting
 import type { KnownFacts } from "../../../messages/model.js";
 import type { ToolSpec } from "../../../messages/tools/tool.js";
 import type { Provider } from "../../../providers/provider.js";
-import type { Room } from "../../../tools/exec/whole-output.js";
+import type { MemoryBudget } from "../../../tools/exec/whole-output.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
 import type { RequestGate } from "../../limits/request-gate.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
@@ -29,7 +29,7 @@ export interface TurnParts {
   /** Stores outputs that are too long for the model; absent when they are not stored. */
   readonly blobs?: BlobStore | undefined;
   /** Bounds the memory for outputs until they are stored. */
-  readonly outputRoom: Room;
+  readonly outputRoom: MemoryBudget;
   /** Tracks the file changes of a turn; absent when they are not tracked. */
   readonly changes?: ChangeParts | undefined;
   /** The environment variables of tools. */
@@ -64,7 +64,7 @@ export interface TurnParts {
 }
 
 /** The context of a turn in the incarnation that plays it. */
-export interface TurnWorld {
+export interface ConversationContext {
   readonly parts: TurnParts;
   readonly cell: ConversationCell;
   readonly rollout: Rollout;

@@ -1,7 +1,7 @@
 import type { UndoOutcome } from "../../../changes/restore/undo-turn.js";
-import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.js";
+import { obstacleTexts, folderNotEmptyText } from "../../../changes/restore/obstacle.js";
 import { visible } from "../../../base/text/visible.js";
-import type { TurnWorld } from "./turn-world.js";
+import type { ConversationContext } from "./turn-world.js";
 
 /** The result of an undo for the user, as in its last event. */
 export interface UndoReport {
@@ -13,37 +13,40 @@ export interface UndoReport {
 const maxNamed = 20;
 
 /** Reverts the file changes of the last turn that made any; the history is unchanged. */
-export async function takeBack({ parts, recording, publish }: TurnWorld, submissionId: string): Promise<UndoReport> {
+export async function undoChanges(
+  { parts, recording, publish }: ConversationContext,
+  submissionId: string,
+): Promise<UndoReport> {
   publish({ type: "undo_started", message: "Reverting the last turn that changed files" }, submissionId);
-  const report = await undone(parts);
+  const report = await runUndo(parts);
   recording.line({ type: "event_msg", payload: { type: "undo_completed", ...report } }, submissionId);
   return report;
 }
 
-async function undone(parts: TurnWorld["parts"]): Promise<UndoReport> {
+async function runUndo(parts: ConversationContext["parts"]): Promise<UndoReport> {
   const { changes } = parts;
   if (changes === undefined) return { success: false, message: "This conversation does not save file changes" };
   const outcome = await changes.pool.run("undo_turn", { places: changes.places, now: parts.now().getTime() });
-  return outcome.ok ? reportOf(outcome.value) : { success: false, message: outcome.failure.message };
+  return outcome.ok ? undoReport(outcome.value) : { success: false, message: outcome.failure.message };
 }
 
-function reportOf(outcome: UndoOutcome): UndoReport {
+function undoReport(outcome: UndoOutcome): UndoReport {
   if (outcome.status === "nothing") return { success: false, message: "No changes to undo" };
   if (outcome.status === "conflict") {
-    const lines = outcome.obstacles.map(({ path, obstacle }) => `  ${visible(path)}: ${obstacleWords[obstacle]}`);
-    return { success: false, message: listed("Nothing was changed; these files block the undo:", lines) };
+    const lines = outcome.obstacles.map(({ path, obstacle }) => `  ${visible(path)}: ${obstacleTexts[obstacle]}`);
+    return { success: false, message: listLines("Nothing was changed; these files block the undo:", lines) };
   }
   const { root, restored, failed, staying } = outcome;
   const head = `Reverted the last turn that changed files, in ${root}:`;
   const failures = failed.map(({ path, reason }) => `  ${visible(path)} was not restored: ${reason}`);
-  const folders = staying.map((path) => `  ${visible(path)}/ ${stayingWords}`);
+  const folders = staying.map((path) => `  ${visible(path)}/ ${folderNotEmptyText}`);
   const lines = [...failures, ...folders, ...restored.map((path) => `  ${visible(path)}`)];
   if (lines.length === 0)
     return { success: true, message: `Nothing to change: all files in ${root} already have their earlier content` };
-  return { success: failed.length === 0, message: listed(head, lines) };
+  return { success: failed.length === 0, message: listLines(head, lines) };
 }
 
-function listed(head: string, lines: readonly string[]): string {
+function listLines(head: string, lines: readonly string[]): string {
   const rest = lines.length > maxNamed ? [`  and ${lines.length - maxNamed} more`] : [];
   return [head, ...lines.slice(0, maxNamed), ...rest].join("\n");
 }

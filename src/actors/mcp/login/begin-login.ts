@@ -6,7 +6,7 @@ import type {
 import { McpLogin } from "../../../messages/tokens.js";
 import { version } from "../../../version.js";
 import { addressProblem, authFetch } from "./auth-fetch.js";
-import { loginOf } from "./login-of.js";
+import { toMcpLogin } from "./login-of.js";
 
 export interface LoginOptions {
   readonly url: string;
@@ -31,7 +31,7 @@ export async function beginLogin({ url, redirectUri, state, fetch, now }: LoginO
   const server = new URL(url);
   const fetchFn = authFetch(fetch, server);
   const flow = new Flow(redirectUri, state);
-  const challenge = sdk.extractWWWAuthenticateParams(await asked(fetchFn, server));
+  const challenge = sdk.extractWWWAuthenticateParams(await sendUnauthenticated(fetchFn, server));
   await sdk.auth(flow, { serverUrl: server, fetchFn, ...challenge });
   const { client, discovery, authorizationUrl, verifier, resource } = flow;
   if (client === undefined || discovery === undefined || authorizationUrl === undefined) {
@@ -53,13 +53,13 @@ export async function beginLogin({ url, redirectUri, state, fetch, now }: LoginO
         redirectUri,
         fetchFn,
       });
-      return loginOf(tokens, McpLogin.shape.issuer.parse({ url: issuer, client, metadata, resource }), now());
+      return toMcpLogin(tokens, McpLogin.shape.issuer.parse({ url: issuer, client, metadata, resource }), now());
     },
   };
 }
 
 /** Sends an unauthenticated request: the response names the issuer and the scope. */
-async function asked(fetchFn: typeof fetch, server: URL): Promise<Response> {
+async function sendUnauthenticated(fetchFn: typeof fetch, server: URL): Promise<Response> {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "cody", version } };
   const response = await fetchFn(server, {
     method: "POST",

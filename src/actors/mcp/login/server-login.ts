@@ -4,7 +4,7 @@ import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
 import { within } from "../../../base/time/waiting.js";
 import { authFetch } from "./auth-fetch.js";
-import { loginOf } from "./login-of.js";
+import { toMcpLogin } from "./login-of.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 export interface ServerLoginParts {
@@ -112,7 +112,7 @@ export class ServerLogin implements AuthProvider {
         refreshToken,
         fetchFn: authFetch(this.#parts.fetch, new URL(this.#parts.url)),
       });
-      return loginOf(tokens, issuer, Date.now());
+      return toMcpLogin(tokens, issuer, Date.now());
     } catch (error) {
       if (!(error instanceof sdk.OAuthError) || passing.has(error.code)) {
         throw new Error("cannot renew its login: its issuer sent an invalid answer", { cause: error });

@@ -1,5 +1,5 @@
 import { maxMessageBytes, maxMessageParts } from "./stdio-transport.js";
-import { UnaskedMessages } from "./unasked-messages.js";
+import { UnsolicitedMessages } from "./unasked-messages.js";
 
 const lineFeed = 10;
 const carriageReturn = 13;
@@ -16,7 +16,7 @@ export function boundedFetch(
   fetch: typeof globalThis.fetch,
   onBroken: (reason: string) => void,
 ): typeof globalThis.fetch {
-  const events = new UnaskedMessages();
+  const events = new UnsolicitedMessages();
   return async (input, init) => {
     const response = await fetch(input, init);
     const { body, headers, status, statusText } = response;

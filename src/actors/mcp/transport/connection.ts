@@ -4,16 +4,16 @@ import { createFetch } from "../../../providers/transport/http-fetch.js";
 import { version } from "../../../version.js";
 import { within } from "../../../base/time/waiting.js";
 import { boundedFetch } from "./bounded-fetch.js";
-import type { Elicited, ElicitationAnswer } from "../elicitation.js";
+import type { ElicitationRequest, ElicitationAnswer } from "../elicitation.js";
 import type { ServerLogin } from "../login/server-login.js";
-import type { ServerOrder } from "../server-order.js";
+import type { ServerTarget } from "../server-order.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 /** Receives the events of a connection other than answers. */
 export interface ConnectionListener {
   onToolsChanged(): void;
   onStderr(bytes: Buffer): void;
-  onElicitation(request: Elicited): Promise<ElicitationAnswer>;
+  onElicitation(request: ElicitationRequest): Promise<ElicitationAnswer>;
   /** Called once, when the connection ends without having been closed. */
   onLost(reason: string): void;
 }
@@ -32,7 +32,7 @@ export interface RequestBounds {
 }
 
 /** Time limit for ending the session with a network server. */
-const goodbyeMs = 1_000;
+const terminateMs = 1_000;
 
 /** Each caller validates its own answer: one schema for all would reject a whole answer for one invalid part. */
 const Answer = z.looseObject({});
@@ -42,7 +42,7 @@ const ElicitationParams = z.looseObject({ message: z.string(), requestedSchema: 
  * Connects and performs the handshake. The library is loaded here, so that users without servers do not wait for it.
  */
 export async function openConnection(
-  order: ServerOrder,
+  order: ServerTarget,
   env: Readonly<Record<string, string | undefined>>,
   listener: ConnectionListener,
   bounds: RequestBounds,
@@ -74,7 +74,7 @@ export async function openConnection(
 
   async function close(): Promise<void> {
     isOver = true;
-    if (!(transport instanceof StdioTransport)) await goodbye(transport);
+    if (!(transport instanceof StdioTransport)) await terminateSession(transport);
     await client.close().catch(() => undefined);
     await transport.close().catch(() => undefined);
     await login?.settled();
@@ -120,10 +120,10 @@ function offersOf(client: Client): Connection["offers"] {
   return { tools: tools !== undefined, resources: resources !== undefined, prompts: prompts !== undefined };
 }
 
-async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+async function terminateSession(transport: StreamableHTTPClientTransport): Promise<void> {
   await within(
     transport.terminateSession().catch(() => undefined),
-    goodbyeMs,
+    terminateMs,
   );
 }
 

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { CommandProcess } from "../../../tools/exec/command-process.js";
-import { failureWords } from "../../../tools/failure-words.js";
-import { guarded, guardDescriptor } from "../../../tools/exec/guarded.js";
+import { failureText } from "../../../tools/failure-words.js";
+import { withGuard, guardDescriptor } from "../../../tools/exec/guarded.js";
 import { killSurvivors } from "../../../tools/exec/survivors.js";
 import { within } from "../../../base/time/waiting.js";
 
@@ -38,10 +38,10 @@ export class ServerProcess {
 
   static async start({ command, args, cwd, env }: ServerCommand): Promise<ServerProcess> {
     const marker = randomUUID();
-    const { file, args: all } = guarded([command, ...args], marker);
+    const { file, args: all } = withGuard([command, ...args], marker);
     const child = spawn(file, all, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] });
     const failure = new Promise<unknown>((resolve) => child.on("error", resolve));
-    if (child.pid === undefined) throw new Error(`cannot start in ${cwd}: ${failureWords(await failure)}`);
+    if (child.pid === undefined) throw new Error(`cannot start in ${cwd}: ${failureText(await failure)}`);
     // Write errors are ignored: the exit of the process is detected elsewhere.
     child.stdin.on("error", () => undefined);
     child.unref();

@@ -7,7 +7,7 @@ import { eventJson } from "../../../providers/transport/event-json.js";
 import { readThrottled } from "../../../tools/exec/read-throttled.js";
 import { BoundedLines } from "./bounded-lines.js";
 import { type ServerCommand, ServerProcess } from "./server-process.js";
-import { UnaskedMessages } from "./unasked-messages.js";
+import { UnsolicitedMessages } from "./unasked-messages.js";
 
 /** After this time the transport pauses for as long as it has worked, so that others get their turn. */
 const sliceMs = 10;
@@ -38,7 +38,7 @@ export class StdioTransport implements Transport {
   #closed = false;
   #strayLines = 0;
   readonly #asked = new Set<unknown>();
-  readonly #unasked = new UnaskedMessages();
+  readonly #unasked = new UnsolicitedMessages();
   /** The reason why the server ended, unless we ended it. */
   reason: string | undefined;
 

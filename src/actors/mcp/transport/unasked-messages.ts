@@ -2,7 +2,7 @@
 const perMinute = 5_000;
 
 /** Counts the messages that a server sends without a request. */
-export class UnaskedMessages {
+export class UnsolicitedMessages {
   #count = 0;
   #since: number | undefined;
   readonly reason = `it sends more than ${perMinute} unsolicited messages per minute`;

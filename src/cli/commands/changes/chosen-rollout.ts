@@ -1,19 +1,19 @@
 import { namedDirectories } from "../../../config/places.js";
-import { findSaved } from "../../../rollouts/list/find-saved.js";
+import { findByIdOrName } from "../../../rollouts/list/find-saved.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import type { ConversationPlaces } from "../../../config/places.js";
-import { onlyLooking, openWorkspace } from "../../workspace.js";
+import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Finds the rollout of the named conversation, or else of the active one, and the places of all conversations. */
-export async function chosenRollout(
+export async function chooseRollout(
   given: CommandContext,
 ): Promise<{ readonly places: ConversationPlaces; readonly rollout: RolloutName }> {
-  const context = onlyLooking(given);
+  const context = readOnlyContext(given);
   await using workspace = await openWorkspace(context);
   const { places } = workspace;
   const { id, path } = await existingTarget(context, workspace, context.args[0]);
   context.about(id);
-  return { places, rollout: path === undefined ? await findSaved(namedDirectories(places), id) : { id, path } };
+  return { places, rollout: path === undefined ? await findByIdOrName(namedDirectories(places), id) : { id, path } };
 }

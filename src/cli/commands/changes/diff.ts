@@ -1,18 +1,18 @@
-import { chosenRollout } from "./chosen-rollout.js";
+import { chooseRollout } from "./chosen-rollout.js";
 import { SavedChanges } from "./saved-changes.js";
 import { noChanges, statText } from "../../terminal/stat-text.js";
-import { leftOutLines, takenBackLines } from "./undo-text.js";
+import { notStoredLines, undoneLines } from "./undo-text.js";
 import { type ContextOf, printLine } from "../../context.js";
 
 /** Prints the file changes of all turns of a conversation, or of one turn. */
 export async function diffCommand(context: ContextOf<"diff">): Promise<number> {
   const { turn } = context.flags;
-  const { places, rollout } = await chosenRollout(context);
+  const { places, rollout } = await chooseRollout(context);
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);
-  for (const line of leftOutLines(changes.leftOut(turn))) await context.tell(line.trim());
+  for (const line of notStoredLines(changes.leftOut(turn))) await context.tell(line.trim());
   const takenBack = changes.takenBack(turn);
-  for (const line of takenBackLines(takenBack, changes.turns)) await context.tell(line);
+  for (const line of undoneLines(takenBack, changes.turns)) await context.tell(line);
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
   else if (tracker.isEmpty) await context.tell(noChanges(turn, takenBack.length > 0));
   else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));

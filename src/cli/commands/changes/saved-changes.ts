@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { snapshotPlaces } from "../../../actors/conversation/store/snapshot-places.js";
 import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/change-folder.js";
 import { diffChanges } from "../../../changes/workspace/diff-changes.js";
-import { currentChanges, type KeptChanges, type SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
+import { currentChanges, type StoredChanges, type SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
 import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import { gitUser } from "../../../base/git/git-user.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
@@ -17,7 +17,7 @@ import { CommandError, exitCodes } from "../../command-error.js";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The snapshot places for read access. No size limit applies: it was enforced when the turn was played. */
-export function placesOfChanges(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
+export function changePlaces(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
   return snapshotPlaces(places, rollout.path, {
     maxBytes: Number.POSITIVE_INFINITY,
     secrets: redactionRules({}, env).secrets,
@@ -30,14 +30,14 @@ export class SavedChanges {
   readonly folder: ChangeFolder;
   readonly records: readonly NumberedRecord[];
   /** The changes so far of a turn that never ended. */
-  readonly unfinished: KeptChanges | undefined;
+  readonly unfinished: StoredChanges | undefined;
   /** Turn numbers by turn id. */
   readonly turns: ReadonlyMap<string, number>;
 
   private constructor(
     folder: ChangeFolder,
     records: readonly NumberedRecord[],
-    unfinished: KeptChanges | undefined,
+    unfinished: StoredChanges | undefined,
     turns: ReadonlyMap<string, number>,
   ) {
     this.folder = folder;
@@ -47,10 +47,11 @@ export class SavedChanges {
   }
 
   static async read(places: ConversationPlaces, rollout: RolloutName, env: Env): Promise<SavedChanges> {
-    const where = placesOfChanges(places, rollout, env);
+    const where = changePlaces(places, rollout, env);
     const folder = new ChangeFolder(where.folder);
     const open = await folder.open();
-    const unfinished = open !== undefined && isThere(open.root) ? currentChanges(where, open, Date.now()) : undefined;
+    const unfinished =
+      open !== undefined && isRealPath(open.root) ? currentChanges(where, open, Date.now()) : undefined;
     return new SavedChanges(folder, await folder.records(), unfinished, await turnNumbers(rollout));
   }
 
@@ -96,7 +97,7 @@ export class SavedChanges {
   }
 }
 
-function isThere(root: string): boolean {
+function isRealPath(root: string): boolean {
   try {
     return realpathSync(root) === root;
   } catch {

@@ -1,4 +1,4 @@
-import { obstacleWords, stayingWords } from "../../../changes/restore/obstacle.js";
+import { obstacleTexts, folderNotEmptyText } from "../../../changes/restore/obstacle.js";
 import type { RestorePlan } from "../../../changes/restore/plan-restore.js";
 import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../../changes/workspace/change-folder.js";
@@ -11,16 +11,16 @@ import { statText } from "../../terminal/stat-text.js";
 const maxNamed = 10;
 
 /** Names the undone record for a person; `turns` maps turn ids to numbers. */
-export function whatText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyMap<string, number>): string {
+export function recordText({ kind, turn_id, at }: NumberedRecord, turns: ReadonlyMap<string, number>): string {
   const number = turns.get(turn_id);
   const name = number === undefined ? "a turn" : `turn ${number}`;
   return `${kind === "undo" ? `the undo of ${name}` : name} (${localTime(Date.parse(at))})`;
 }
 
 /** Lists undone turns, because a diff does not show them or shows outdated changes. */
-export function takenBackLines(records: readonly NumberedRecord[], turns: ReadonlyMap<string, number>): string[] {
+export function undoneLines(records: readonly NumberedRecord[], turns: ReadonlyMap<string, number>): string[] {
   if (records.length === 0) return [];
-  const named = records.slice(-maxNamed).map((record) => whatText(record, turns));
+  const named = records.slice(-maxNamed).map((record) => recordText(record, turns));
   const rest = records.length > maxNamed ? [`${records.length - maxNamed} earlier`] : [];
   return [`Reverted: ${[...rest, ...named].join(", ")}.`];
 }
@@ -35,12 +35,12 @@ export function previewLines(steps: RestorePlan["steps"]): string[] {
 
 export function obstacleLines(steps: RestorePlan["steps"]): string[] {
   return steps.map(
-    ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacleWords[obstacle]}`,
+    ({ path, obstacle }) => `  ✗ ${visible(path)}: ${obstacle === undefined ? "" : obstacleTexts[obstacle]}`,
   );
 }
 
 /** A hint for resolving the obstacles: first the necessary steps, and nothing that would not be enough. */
-export function wayOut({ root, steps }: RestorePlan, overwrite: string): string {
+export function obstacleHint({ root, steps }: RestorePlan, overwrite: string): string {
   const met = new Set(steps.map(({ obstacle }) => obstacle));
   if (met.has("no_root")) return `To undo this, restore this folder first: ${visible(root)}`;
   if (met.has("not_kept")) return "This can no longer be undone. Look for the old files in git or in a backup.";
@@ -50,11 +50,11 @@ export function wayOut({ root, steps }: RestorePlan, overwrite: string): string 
 }
 
 /** Folders that cannot be restored, because they contain unknown files. */
-export function stayingLines({ staying }: RestorePlan): string[] {
-  return staying.map((path) => `  ${visible(path)}/: ${stayingWords}`);
+export function remainingFolderLines({ staying }: RestorePlan): string[] {
+  return staying.map((path) => `  ${visible(path)}/: ${folderNotEmptyText}`);
 }
 
-const leftOutWords = {
+const notStoredReasons = {
   too_large: "too large",
   unreadable: "unreadable",
   secret: "contains secrets",
@@ -62,8 +62,8 @@ const leftOutWords = {
 } satisfies Record<LeftOutFile["why"], string>;
 
 /** Changed files whose content was not stored. */
-export function leftOutLines(files: readonly LeftOutFile[]): string[] {
+export function notStoredLines(files: readonly LeftOutFile[]): string[] {
   return files.map(
-    ({ path, why }) => `  ${visible(path)}: also changed, but its content was not saved (${leftOutWords[why]})`,
+    ({ path, why }) => `  ${visible(path)}: also changed, but its content was not saved (${notStoredReasons[why]})`,
   );
 }

@@ -6,9 +6,16 @@ import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/ch
 import type { ConversationPlaces } from "../../../config/places.js";
 import { visible } from "../../../base/text/visible.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { chosenRollout } from "./chosen-rollout.js";
-import { placesOfChanges, SavedChanges } from "./saved-changes.js";
-import { leftOutLines, obstacleLines, previewLines, stayingLines, wayOut, whatText } from "./undo-text.js";
+import { chooseRollout } from "./chosen-rollout.js";
+import { changePlaces, SavedChanges } from "./saved-changes.js";
+import {
+  notStoredLines,
+  obstacleLines,
+  previewLines,
+  remainingFolderLines,
+  obstacleHint,
+  recordText,
+} from "./undo-text.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { withRolloutLocked } from "../maintenance/locked-rollout.js";
@@ -18,8 +25,8 @@ export async function undoCommand(context: ContextOf<"undo">): Promise<number> {
   const { flags } = context;
   const { turn } = flags;
   if (flags.undo && turn !== undefined) throw usageError("--undo reverts the last undo and cannot be used with --turn");
-  const { places, rollout } = await chosenRollout(context);
-  const where = placesOfChanges(places, rollout, context.terminal.env);
+  const { places, rollout } = await chooseRollout(context);
+  const where = changePlaces(places, rollout, context.terminal.env);
   const folder = new ChangeFolder(where.folder);
   const choose = async (): Promise<Chosen> => await chosen(context, places, rollout, turn);
   const isOpen = (await folder.open()) !== undefined;
@@ -58,7 +65,7 @@ async function chosen(
   const isMeant = (record: NumberedRecord): boolean =>
     record.kind === kind && (turnId === undefined || record.turn_id === turnId);
   const found = chooseRecord(records, changes.folder.folder, isMeant, turnId !== undefined);
-  if (found !== undefined) return { ...found, rollout, changes, what: whatText(found.record, turns) };
+  if (found !== undefined) return { ...found, rollout, changes, what: recordText(found.record, turns) };
   throw new CommandError(context.flags.undo ? "No undo to revert" : "No changes to undo", exitCodes.failed, [
     "To see the recorded changes: cody diff --stat",
   ]);
@@ -71,8 +78,8 @@ async function show(context: ContextOf<"undo">, choice: Chosen): Promise<number>
     `Undo of ${what} in ${plan.root} would change:`,
     ...previewLines(ready),
     ...obstacleLines(obstructed),
-    ...stayingLines(plan),
-    ...leftOutLines(choice.record.left_out),
+    ...remainingFolderLines(plan),
+    ...notStoredLines(choice.record.left_out),
   ];
   if (plan.steps.length === 0) lines.push("  Nothing to change: all files already have their earlier content.");
   else if (obstructed.length === 0) lines.push(`Nothing was changed. To apply: ${commandFor(context, choice)} --yes`);
@@ -98,8 +105,8 @@ async function undo(context: ContextOf<"undo">, choice: Chosen): Promise<number>
       : `✓ Reverted ${what} in ${plan.root}:`,
     ...previewLines(done),
     ...failed.map(({ path, reason }) => `  ${visible(path)}: ${reason}`),
-    ...stayingLines(plan),
-    ...leftOutLines(record.left_out),
+    ...remainingFolderLines(plan),
+    ...notStoredLines(record.left_out),
     ...(done.length > 0 ? [`To revert this undo: cody undo ${choice.rollout.id} --undo --yes`] : []),
   ];
   await printResult(context, { text: lines.join("\n"), json: report(choice, "done", failed) });
@@ -119,7 +126,7 @@ function commandFor({ flags }: ContextOf<"undo">, { rollout }: Chosen): string {
 }
 
 function helpFor(context: ContextOf<"undo">, choice: Chosen, steps: RestorePlan["steps"]): string {
-  return wayOut({ ...choice.plan, steps }, `${commandFor(context, choice)} --overwrite --yes`);
+  return obstacleHint({ ...choice.plan, steps }, `${commandFor(context, choice)} --overwrite --yes`);
 }
 
 function report(

@@ -10,20 +10,20 @@ import { check, jsonValue } from "../../../base/parse.js";
 import type { Op } from "../../../messages/submission.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { ContextOf } from "../../context.js";
-import { chosenByFlags, chosenByPointer, targetOf } from "../../conversations/choose-conversation.js";
+import { chooseByFlags, chooseActive, findTarget } from "../../conversations/choose-conversation.js";
 import { exitCodeOf } from "../../exit-code.js";
-import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readAll, withPipedInput } from "../../terminal/read-input.js";
 import { rendererFor } from "../../terminal/render.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
-import { nameOf } from "../conversations/name-flag.js";
+import { nameFlag } from "../conversations/name-flag.js";
 import { type AnswerCheck, answerCheck } from "./answer-check.js";
 
 export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   using interruption = watchSignals(context.terminal);
-  const name = nameOf(context);
+  const name = nameFlag(context);
   const wanted = await schemaOf(context);
   await using workspace = await openWorkspace(context);
   const said = await withMessageOfResume(context, workspace);
@@ -38,11 +38,11 @@ export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
     await render(event);
   };
   const player = new TurnPlayer(conversation, Object.assign(keepAnswer, { stop: async () => await render.stop?.() }));
-  const options = { signal: interruption.signal, approve: askAtTerminal(context, interruption) };
+  const options = { signal: interruption.signal, approve: terminalApprover(context, interruption) };
   const before = await player.open(options);
   const outcome = await player.play(inputOf(text, isPiped, wanted), options);
   const isAnswered = outcome === "answered" || outcome === "truncated" || outcome === "refused";
-  const fits = !isAnswered || wanted === undefined || (await tellUnfit(context, answer, wanted));
+  const fits = !isAnswered || wanted === undefined || (await reportSchemaMismatch(context, answer, wanted));
   // A truncated answer does not match the schema either; the exit code reports the truncation.
   if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
   return interruption.exitCode ?? exitCodeOf(before, outcome);
@@ -59,7 +59,7 @@ async function withMessageOfResume(context: ContextOf<"chat">, workspace: Worksp
   const value = flags.resume;
   if (typeof value !== "string") return context;
   try {
-    await targetOf(context, workspace.places, value);
+    await findTarget(context, workspace.places, value);
     return context;
   } catch (error) {
     if (!(error instanceof ConversationNotFoundError) || idOrFile.test(value)) throw error;
@@ -108,7 +108,7 @@ function inputOf(text: string, isPiped: boolean, wanted: SchemaInFile | undefine
 }
 
 /** Reports where the answer, which is shown anyway, does not match the schema; returns whether it matches. */
-async function tellUnfit(
+async function reportSchemaMismatch(
   context: ContextOf<"chat">,
   answer: string | null,
   { problemsOf }: SchemaInFile,
@@ -128,7 +128,7 @@ async function openConversation(
 ): Promise<Conversation> {
   const choice =
     name.name === undefined
-      ? ((await chosenByFlags(context, workspace)) ?? (await chosenByPointer(context, workspace)))
+      ? ((await chooseByFlags(context, workspace)) ?? (await chooseActive(context, workspace)))
       : ({ type: "new", why: "--name was given" } as const);
   const conversation =
     choice.type === "resume"

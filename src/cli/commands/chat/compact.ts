@@ -1,23 +1,23 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import type { CompactionOutcome } from "../../../messages/compaction.js";
-import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { tellNotCompacted } from "../../terminal/not-compacted.js";
+import { reportNotCompacted } from "../../terminal/not-compacted.js";
 import { previewText } from "../../terminal/preview-text.js";
 import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { compactionRenderer, type Renderer, rendererFor, troubleRenderer } from "../../terminal/render.js";
+import { compactionRenderer, type Renderer, rendererFor, problemRenderer } from "../../terminal/render.js";
 import { compactedText, tokenText } from "../../format/token-text.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
-import { onlyLooking, openWorkspace, type Workspace } from "../../workspace.js";
+import { readOnlyContext, openWorkspace, type Workspace } from "../../workspace.js";
 
 export async function compactCommand(context: ContextOf<"compact">): Promise<number> {
   const { args, flags } = context;
   if (flags.undo && (flags.dryRun || flags.strategy !== undefined || args.length > 0)) {
     throw usageError("--undo cannot be combined with other options or instructions");
   }
-  return flags.dryRun ? await showPreview(onlyLooking(context)) : await change(context);
+  return flags.dryRun ? await showPreview(readOnlyContext(context)) : await change(context);
 }
 
 async function showPreview(context: ContextOf<"compact">): Promise<number> {
@@ -37,9 +37,9 @@ async function change(context: ContextOf<"compact">): Promise<number> {
   const conversation = await opened(context, workspace);
   const { signal } = interruption;
   let render: Renderer =
-    conversation.openTurn === undefined ? troubleRenderer(context) : rendererFor(context, "stderr");
+    conversation.openTurn === undefined ? problemRenderer(context) : rendererFor(context, "stderr");
   const player = new TurnPlayer(conversation, (event) => render(event));
-  await player.open({ signal, approve: askAtTerminal(context, interruption) });
+  await player.open({ signal, approve: terminalApprover(context, interruption) });
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   render = compactionRenderer(context);
   const items = conversation.getHistory().length;
@@ -47,7 +47,7 @@ async function change(context: ContextOf<"compact">): Promise<number> {
   const { result: outcome } = watched;
   if (context.flags.json) await printLine(context, JSON.stringify(outcome));
   else if (outcome.status === "compacted") await printLine(context, resultText(context, outcome, items, conversation));
-  const isFailure = await tellNotCompacted(context, watched);
+  const isFailure = await reportNotCompacted(context, watched);
   const failed = isFailure || (context.flags.undo && outcome.status !== "compacted");
   return interruption.exitCode ?? (failed ? exitCodes.failed : 0);
 }

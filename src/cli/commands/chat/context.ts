@@ -1,11 +1,11 @@
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { contextText } from "../../terminal/context-text.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { onlyLooking, openWorkspace } from "../../workspace.js";
+import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Shows the context a model would see. Read-only, so it also works while the conversation is in use. */
 export async function contextCommand(given: CommandContext): Promise<number> {
-  const context = onlyLooking(given);
+  const context = readOnlyContext(given);
   await using workspace = await openWorkspace(context);
   const target = await existingTarget(context, workspace, context.args[0]);
   const conversation = await workspace.resume(target, { allowEmpty: true, withoutKey: true });

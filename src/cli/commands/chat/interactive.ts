@@ -1,5 +1,5 @@
 import { counted } from "../../../base/text/counted.js";
-import { chosenByFlags } from "../../conversations/choose-conversation.js";
+import { chooseByFlags } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { answerLines } from "../../terminal/prompt/answer-lines.js";
 import { askTrust } from "../../terminal/prompt/ask-trust.js";
@@ -14,7 +14,7 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   if (isInteractive) await askTrust(context);
   await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
   const activity = isInteractive ? "stdout" : "stderr";
-  const choice = (await chosenByFlags(context, workspace)) ?? { type: "new" };
+  const choice = (await chooseByFlags(context, workspace)) ?? { type: "new" };
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   if (isInteractive) return await converse(context, current);
   using interruption = watchSignals(context.terminal);

@@ -7,15 +7,15 @@ import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readRollout } from "../../../rollouts/file/read.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { savedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/saved-rollout.js";
 
-type KeptOutput = Extract<CodyPayload, { type: "blob" }>;
+type StoredOutput = Extract<CodyPayload, { type: "blob" }>;
 
 /** Prints the whole of an output that the model saw only in part; without a call id, lists the stored outputs. */
 export async function outputCommand(context: CommandContext): Promise<number> {
-  const rollout = await savedRollout(context);
+  const rollout = await findSavedRollout(context);
   context.about(rollout.id);
-  const kept = await keptOutputs(rollout);
+  const kept = await readStoredOutputs(rollout);
   const [, callId] = context.args;
   if (callId === undefined) {
     const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
@@ -34,8 +34,8 @@ export async function outputCommand(context: CommandContext): Promise<number> {
   return 0;
 }
 
-async function keptOutputs({ id, path }: RolloutName): Promise<KeptOutput[]> {
-  const kept: KeptOutput[] = [];
+async function readStoredOutputs({ id, path }: RolloutName): Promise<StoredOutput[]> {
+  const kept: StoredOutput[] = [];
   for await (const { line } of readRollout(path, id)) {
     if (line.type === "cody" && line.payload.type === "blob") kept.push(line.payload);
   }

@@ -1,15 +1,15 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
-import { askAtTerminal } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
 import { type SharedContext, printResult } from "../../context.js";
 import { exitCodeOf } from "../../exit-code.js";
 import type { Interruption } from "../../terminal/interruption.js";
-import { rendererFor, troubleRenderer } from "../../terminal/render.js";
+import { rendererFor, problemRenderer } from "../../terminal/render.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import type { Workspace } from "../../workspace.js";
 
 /** A conversation that was opened to become the active one. */
-export interface TakenUp {
+export interface OpenedConversation {
   readonly conversation: Conversation;
   /** The beginning of the output line, such as "Resumed conversation". */
   readonly said: string;
@@ -22,7 +22,7 @@ export async function continueConversation(
   context: SharedContext<SettingFlag>,
   workspace: Workspace,
   interruption: Interruption,
-  { conversation, said, forkedFrom }: TakenUp,
+  { conversation, said, forkedFrom }: OpenedConversation,
 ): Promise<number> {
   const { id, name } = conversation;
   const { provider, model } = conversation.settings;
@@ -41,19 +41,19 @@ export async function continueConversation(
     await context.tell(`Not made the active conversation: ${reason}`);
   }
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
-  await tellTemporary(context);
+  await warnTemporaryFlags(context);
   const isPlaying = conversation.openTurn !== undefined;
-  const render = isPlaying ? rendererFor(context, "stderr") : troubleRenderer(context);
+  const render = isPlaying ? rendererFor(context, "stderr") : problemRenderer(context);
   const player = new TurnPlayer(conversation, render);
   const outcome = await player.open({
     signal: interruption.signal,
-    approve: askAtTerminal(context, interruption),
+    approve: terminalApprover(context, interruption),
   });
   return interruption.exitCode ?? exitCodeOf(outcome);
 }
 
 /** Warns about flags the next `cody chat` will not know: rollouts store neither the base URL nor full access. */
-async function tellTemporary(context: SharedContext<SettingFlag>): Promise<void> {
+async function warnTemporaryFlags(context: SharedContext<SettingFlag>): Promise<void> {
   const { flags } = context;
   const temporary = [
     ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),

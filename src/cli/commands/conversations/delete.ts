@@ -5,33 +5,36 @@ import { ConversationNotFoundError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readHead } from "../../../rollouts/list/list.js";
 import { readNames } from "../../../rollouts/list/name-index.js";
-import type { Called } from "../../../rollouts/list/shown-conversation.js";
-import { cleaned, cleanedText } from "../maintenance/clean-conversations.js";
+import type { ConversationLabel } from "../../../rollouts/list/shown-conversation.js";
+import { cleanConversations, cleanedText } from "../maintenance/clean-conversations.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
 import { describeError } from "../../describe-error.js";
-import { nowOf } from "../../terminal/now.js";
-import { savedRollout } from "../../conversations/saved-rollout.js";
+import { currentTime } from "../../terminal/now.js";
+import { findSavedRollout } from "../../conversations/saved-rollout.js";
 
 /** Moves the named conversations into the trash. `undelete` restores them, so no confirmation is needed. */
 export async function deleteCommand(context: CommandContext): Promise<number> {
-  const places = await placesOf(context);
+  const places = await loadPlaces(context);
   const going = await chosen(context, places);
-  const result = await cleaned(context, places, going);
+  const result = await cleanConversations(context, places, going);
   const text = cleanedText(result, { going, pinned: [] }, {}).join("\n");
   await printResult(context, { text, json: result });
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
 /** Finds all conversations before any is moved: a typo must not leave half of the work done. */
-async function chosen(context: CommandContext, places: ConversationPlaces): Promise<(RolloutName & Called)[]> {
-  const found = new Map<string, RolloutName & Called>();
+async function chosen(
+  context: CommandContext,
+  places: ConversationPlaces,
+): Promise<(RolloutName & ConversationLabel)[]> {
+  const found = new Map<string, RolloutName & ConversationLabel>();
   const problems: unknown[] = [];
   for (const text of context.args) {
     try {
-      const rollout = await savedRollout(context, text);
-      found.set(rollout.path, { ...rollout, ...(await calledOf(places, rollout)) });
+      const rollout = await findSavedRollout(context, text);
+      found.set(rollout.path, { ...rollout, ...(await readLabel(places, rollout)) });
     } catch (error) {
       problems.push(await explained(context, places, error));
     }
@@ -50,7 +53,10 @@ async function chosen(context: CommandContext, places: ConversationPlaces): Prom
 }
 
 /** The conversation's name, and its title from the head of the file. */
-async function calledOf(places: ConversationPlaces, { id, path }: RolloutName): Promise<Omit<Called, "id">> {
+async function readLabel(
+  places: ConversationPlaces,
+  { id, path }: RolloutName,
+): Promise<Omit<ConversationLabel, "id">> {
   const indexes = await Promise.all(namedDirectories(places).map(({ names }) => readNames(names)));
   const name = indexes.map((index) => index.get(id)?.name).find((each) => each !== undefined);
   const { title } = await readHead(path, (await lstat(path)).size);
@@ -64,7 +70,7 @@ async function explained(context: CommandContext, places: ConversationPlaces, er
   await using bin = await TrashBin.open({
     places,
     env: context.terminal.env,
-    now: () => new Date(nowOf(context)),
+    now: () => new Date(currentTime(context)),
   });
   const isTrashed = (await bin.list()).some(({ id, name }) => id === text || name === text);
   if (!isTrashed) return error;

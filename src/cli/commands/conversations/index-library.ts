@@ -5,7 +5,7 @@ import { type IndexOutcome, withIndex } from "../../../rollouts/index/with-index
 import { byteText } from "../../format/byte-text.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { wantedLibrary } from "./library.js";
+import { selectLibrary } from "./library.js";
 
 const actions = new Set(["update", "rebuild", "status"]);
 
@@ -14,7 +14,7 @@ export async function indexCommand(context: CommandContext): Promise<number> {
   const [action = "update"] = context.args;
   if (!actions.has(action)) throw usageError(`Unknown action '${action}'`, `Actions: ${[...actions].join(", ")}`);
   const path = homePaths(context.home).index;
-  const library = await wantedLibrary(context);
+  const library = await selectLibrary(context);
   const stalest = library.conversations.length;
   if ((action === "status" || stalest === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
     const text =

@@ -1,49 +1,53 @@
 import { counted } from "../../../base/text/counted.js";
 import { homePaths } from "../../../config/paths.js";
-import { everyDirectory, isCodexs } from "../../../config/places.js";
+import { everyDirectory, isCodexDirectory } from "../../../config/places.js";
 import type { ConversationIndex, Library } from "../../../rollouts/index/conversation-index.js";
 import { withIndex } from "../../../rollouts/index/with-index.js";
 import { usageError } from "../../command-error.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
 import type { CommandContext, SharedContext } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
-import { conversationsEverywhere, ofProject, savedConversations } from "../../conversations/project-conversations.js";
-import { ordered } from "./list-order.js";
+import {
+  conversationsEverywhere,
+  filterByProject,
+  savedConversations,
+} from "../../conversations/project-conversations.js";
+import { sortConversations } from "./list-order.js";
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /** All saved conversations of some places, and those the command asks for, newest first. */
-export interface WantedLibrary extends Library<SavedConversation> {
+export interface SelectedLibrary extends Library<SavedConversation> {
   readonly wanted: readonly SavedConversation[];
 }
 
 /** If more bytes are missing from the index, a search reads the files instead of making the user wait. */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
-export async function wantedLibrary(
+export async function selectLibrary(
   context: SharedContext<SettingFlag | "codex" | "since" | "all" | "project">,
-): Promise<WantedLibrary> {
+): Promise<SelectedLibrary> {
   const { flags, home } = context;
-  const since = sinceOf(flags.since, Date.now());
-  const places = await placesOf(context);
+  const since = parseSince(flags.since, Date.now());
+  const places = await loadPlaces(context);
   // Only a part of Codex's directory is listed, so a conversation missing from the list may still exist.
-  const listed = [places.directory, ...places.alsoListed.filter((directory) => !isCodexs(directory, places))];
+  const listed = [places.directory, ...places.alsoListed.filter((directory) => !isCodexDirectory(directory, places))];
   const directories = flags.all === true ? everyDirectory(home, places) : listed;
   const conversations =
     flags.all === true ? conversationsEverywhere(context, places) : savedConversations(context, places);
   const own =
     flags.project === true
-      ? await ofProject(context, conversations, (await context.projectRoots()).root)
+      ? await filterByProject(context, conversations, (await context.projectRoots()).root)
       : conversations;
   const young = own.filter(({ updatedAt }) => since === undefined || updatedAt >= since);
-  return { directories, conversations, wanted: ordered(young, { name: "updated", after: undefined }) };
+  return { directories, conversations, wanted: sortConversations(young, { name: "updated", after: undefined }) };
 }
 
 /** Answers from the updated index, or else from the files; both give the same result. */
 export async function fromIndexOrFiles<T>(
   context: CommandContext,
-  library: WantedLibrary,
+  library: SelectedLibrary,
   ask: { readonly index: (index: ConversationIndex) => T; readonly files: () => T },
 ): Promise<T> {
   if (library.conversations.length === 0) return ask.files();
@@ -66,7 +70,7 @@ export async function fromIndexOrFiles<T>(
 }
 
 /** Parses `--since`: an age, a local date, or a timestamp. Returns milliseconds since 1970. */
-export function sinceOf(text: string | undefined, now: number): number | undefined {
+export function parseSince(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = /^(\d{1,6})([mhdw])$/.exec(text);
   if (ago !== null) return now - Number(ago[1]) * unitMs[ago[2] as keyof typeof unitMs];

@@ -26,7 +26,7 @@ export interface ListOrder {
 }
 
 /** A cursor contains the order of its list. */
-export function orderOf({ sort, cursor }: FlagValues<"sort" | "cursor">): ListOrder {
+export function parseOrder({ sort, cursor }: FlagValues<"sort" | "cursor">): ListOrder {
   if (sort !== undefined && !isOrder(sort)) {
     throw usageError(`--sort: expected one of ${Object.keys(orders).join(", ")}, not '${sort}'`);
   }
@@ -46,7 +46,7 @@ export function orderOf({ sort, cursor }: FlagValues<"sort" | "cursor">): ListOr
 }
 
 /** The conversations after the cursor, sorted. */
-export function ordered(all: readonly SavedConversation[], { name, after }: ListOrder): SavedConversation[] {
+export function sortConversations(all: readonly SavedConversation[], { name, after }: ListOrder): SavedConversation[] {
   const order: Order = orders[name];
   const placed = all.map((conversation) => ({
     conversation,
@@ -59,7 +59,7 @@ export function ordered(all: readonly SavedConversation[], { name, after }: List
 }
 
 /** The cursor for the list that continues after this conversation. */
-export function cursorBehind(conversation: SavedConversation, order: OrderName): string {
+export function cursorAfter(conversation: SavedConversation, order: OrderName): string {
   return cursorText({ order, key: orders[order].key(conversation), id: conversation.id });
 }
 

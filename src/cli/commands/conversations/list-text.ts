@@ -1,5 +1,5 @@
 import type { CommandFlags } from "../../arguments/command-table.js";
-import { cursorBehind, type OrderName } from "./list-order.js";
+import { cursorAfter, type OrderName } from "./list-order.js";
 import { localTime } from "../../format/local-time.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { visible } from "../../../base/text/visible.js";
@@ -18,7 +18,7 @@ export interface PageOptions {
 export function pageText(found: readonly SavedConversation[], { limit, total, order, flags }: PageOptions): string {
   const page = found.slice(0, limit);
   const last = found.length > page.length ? page.at(-1) : undefined;
-  const next = last === undefined ? undefined : cursorBehind(last, order);
+  const next = last === undefined ? undefined : cursorAfter(last, order);
   return flags.json === true ? listJson(page, total, next) : listText(page, total, nextCommand(flags, next));
 }
 

@@ -1,10 +1,10 @@
 import { type CommandContext, printResult } from "../../context.js";
-import { persistenceFailed } from "../../terminal/render.js";
-import { nameOf } from "./name-flag.js";
+import { persistenceFailureText } from "../../terminal/render.js";
+import { nameFlag } from "./name-flag.js";
 import { openWorkspace } from "../../workspace.js";
 
 export async function newCommand(context: CommandContext): Promise<number> {
-  const name = nameOf(context);
+  const name = nameFlag(context);
   await using workspace = await openWorkspace(context);
   const { conversation, conversationId, saved } = await workspace.create(name);
   const json = { id: conversationId, ...name, saved: saved.status === "saved" };
@@ -12,7 +12,7 @@ export async function newCommand(context: CommandContext): Promise<number> {
   if (conversation.notice !== undefined) await context.tell(conversation.notice);
   if (saved.status === "off") await context.tell("Not saved: persistence is off");
   if (saved.status === "not_saved") {
-    context.log("warn", persistenceFailed(saved.reason));
+    context.log("warn", persistenceFailureText(saved.reason));
     await context.tell(`Not saved: ${saved.reason}. Check the folder ${workspace.key.directory}`);
   }
   await workspace.makeActive(conversation);

@@ -1,4 +1,4 @@
-import { targetOf } from "../../conversations/choose-conversation.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { openWorkspace } from "../../workspace.js";
@@ -14,7 +14,7 @@ export function unpinCommand(context: CommandContext): Promise<number> {
 async function setPinned(context: CommandContext, pinned: boolean): Promise<number> {
   const [text = ""] = context.args;
   await using workspace = await openWorkspace(context);
-  const { id } = await targetOf(context, workspace.places, text);
+  const { id } = await findTarget(context, workspace.places, text);
   const saved = await workspace.pin({ id }, pinned);
   if (saved.status !== "saved") {
     const reason = saved.status === "off" ? "persistence is off" : saved.reason;

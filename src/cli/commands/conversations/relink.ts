@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { addRelink, readRelinks, type Relink, relinked } from "../../../config/project/relinks.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { savedConversations } from "../../conversations/project-conversations.js";
 import { isBelow, isFolder, ProjectMembers } from "../../conversations/project-members.js";
@@ -13,8 +13,8 @@ import { visible } from "../../../base/text/visible.js";
 export async function relinkCommand(context: CommandContext): Promise<number> {
   const { cwd } = context.terminal;
   const [old, now] = context.args;
-  const conversations = savedConversations(context, await placesOf(context));
-  if (old === undefined) return await showGone(context, conversations);
+  const conversations = savedConversations(context, await loadPlaces(context));
+  if (old === undefined) return await listMissingProjects(context, conversations);
   const relink = {
     from: resolve(cwd, old),
     to: now === undefined ? (await context.projectRoots()).root : resolve(cwd, now),
@@ -47,7 +47,10 @@ async function check({ from, to }: Relink, count: number): Promise<void> {
   if (!(await isFolder(to))) throw new CommandError(`${to} is not a folder`, exitCodes.failed);
 }
 
-async function showGone(context: CommandContext, conversations: readonly SavedConversation[]): Promise<number> {
+async function listMissingProjects(
+  context: CommandContext,
+  conversations: readonly SavedConversation[],
+): Promise<number> {
   const members = await ProjectMembers.open(context.home, (await context.projectRoots()).root);
   const gone = new Map<string, { conversations: number; isHere: boolean }>();
   for (const each of conversations) {

@@ -1,5 +1,5 @@
 import { conversationName } from "../../../base/text/conversation-name.js";
-import { targetOf } from "../../conversations/choose-conversation.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { openWorkspace } from "../../workspace.js";
@@ -8,7 +8,7 @@ export async function renameCommand(context: CommandContext): Promise<number> {
   const [text = "", newName = ""] = context.args;
   const name = conversationName(newName);
   await using workspace = await openWorkspace(context);
-  const target = await targetOf(context, workspace.places, text);
+  const target = await findTarget(context, workspace.places, text);
   const saved = await workspace.rename(target, name);
   if (saved.status !== "saved") {
     await context.tell(`Not renamed: ${saved.status === "off" ? "persistence is off" : saved.reason}`);

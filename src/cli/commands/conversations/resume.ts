@@ -1,4 +1,4 @@
-import { targetOf } from "../../conversations/choose-conversation.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { ContextOf } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
@@ -14,7 +14,7 @@ import type { Target } from "../../conversations/target.js";
 export async function resumeCommand(context: ContextOf<"resume">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
-  const target = await wanted(context, workspace);
+  const target = await resumeTarget(context, workspace);
   const conversation = context.flags.fork
     ? (await workspace.fork(target)).conversation
     : await workspace.resume(target, { allowEmpty: false });
@@ -26,7 +26,7 @@ export async function resumeCommand(context: ContextOf<"resume">): Promise<numbe
   });
 }
 
-async function wanted(context: ContextOf<"resume">, { key, places }: Workspace): Promise<Target> {
+async function resumeTarget(context: ContextOf<"resume">, { key, places }: Workspace): Promise<Target> {
   const { args, flags } = context;
   const [id] = args;
   if (id !== undefined && typeof flags.resume === "string")
@@ -34,7 +34,7 @@ async function wanted(context: ContextOf<"resume">, { key, places }: Workspace):
   const text = id ?? (flags.resume === true ? undefined : flags.resume);
   if (text !== undefined && flags.last) throw usageError("--last cannot be combined with an id");
   if (text !== undefined && flags.continue) throw usageError("--continue cannot be combined with an id");
-  if (text !== undefined) return await targetOf(context, places, text);
+  if (text !== undefined) return await findTarget(context, places, text);
   const newest = await newestConversation(context, places, key.projectRoot);
   if (newest !== undefined) return { id: newest };
   const hint = flags.codex ? "List available: cody list --codex" : "List available: cody list";

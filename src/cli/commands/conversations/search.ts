@@ -1,10 +1,10 @@
 import type { Excerpt } from "../../../rollouts/index/excerpt.js";
 import { visible } from "../../../base/text/visible.js";
 import { wordsIn } from "../../../rollouts/index/match-words.js";
-import { type Found, searchFiles } from "../../../rollouts/index/scan.js";
+import { type SearchHit, searchFiles } from "../../../rollouts/index/scan.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printLine } from "../../context.js";
-import { fromIndexOrFiles, wantedLibrary } from "./library.js";
+import { fromIndexOrFiles, selectLibrary } from "./library.js";
 import { localTime } from "../../format/local-time.js";
 import type { TextPart } from "../../terminal/output.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
@@ -17,7 +17,7 @@ export async function searchCommand(context: ContextOf<"search">): Promise<numbe
   const words = wordsIn(context.args);
   if (words.length === 0) throw usageError("Missing search words");
   const limit = flags.limit ?? defaultLimit;
-  const library = await wantedLibrary(context);
+  const library = await selectLibrary(context);
   // Request one more than is shown, to know whether there are more.
   const found = await fromIndexOrFiles(context, library, {
     index: (index) => index.search(library.wanted, words, limit + 1),
@@ -37,13 +37,13 @@ export async function searchCommand(context: ContextOf<"search">): Promise<numbe
   return 0;
 }
 
-function partsOf(found: readonly Found<SavedConversation>[], hasMore: boolean): TextPart[] {
+function partsOf(found: readonly SearchHit<SavedConversation>[], hasMore: boolean): TextPart[] {
   if (found.length === 0) return [{ text: "No conversation contains all of these words.\n" }];
   const total = `Total: ${found.length} conversation(s)${hasMore ? "; for more, raise --limit" : ""}\n`;
   return [{ text: "Found in:\n\n" }, ...found.flatMap(entryParts), { text: total }];
 }
 
-function entryParts({ conversation, excerpts }: Found<SavedConversation>): TextPart[] {
+function entryParts({ conversation, excerpts }: SearchHit<SavedConversation>): TextPart[] {
   const { id, name, title, cwd, updatedAt } = conversation;
   const facts = { Name: name, Title: title, Folder: cwd, Updated: localTime(updatedAt) };
   const lines = Object.entries(facts).flatMap(([label, value]) =>

@@ -7,14 +7,14 @@ import { type CommandContext, printResult } from "../../context.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { tokenText } from "../../format/token-text.js";
 import { loadSettings } from "../../load-settings.js";
-import { fromIndexOrFiles, wantedLibrary } from "./library.js";
+import { fromIndexOrFiles, selectLibrary } from "./library.js";
 
 /** In the text output, further projects are only counted. */
 const maxProjects = 20;
 
 /** Prints usage statistics: totals, and per model and project. */
 export async function statsCommand(context: CommandContext): Promise<number> {
-  const library = await wantedLibrary(context);
+  const library = await selectLibrary(context);
   const facts = await fromIndexOrFiles<Map<SavedConversation, ConversationFacts>>(context, library, {
     index: (index) => index.facts(library.wanted),
     files: () => factsInFiles(library.wanted),

@@ -1,13 +1,13 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { ConversationNotFoundError } from "../../../base/errors.js";
-import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import { labelText } from "../../../rollouts/list/shown-conversation.js";
 import type { TrashedConversation } from "../../../rollouts/trash/called.js";
 import { byteText } from "../../format/byte-text.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
 import { localTime } from "../../format/local-time.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 /** Restores a conversation from the trash; without an id lists the trash. */
@@ -15,8 +15,8 @@ export async function undeleteCommand(context: ContextOf<"undelete">): Promise<n
   const { args, flags, terminal } = context;
   const [text] = args;
   if (text !== undefined && flags.list) throw usageError("--list cannot be combined with an id");
-  const places = await placesOf(context);
-  await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(nowOf(context)) });
+  const places = await loadPlaces(context);
+  await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(currentTime(context)) });
   if (text === undefined) {
     const entries = await bin.list();
     const json = entries.map(({ id, name, title, path, trashedAt, until, why, bytes }) => ({
@@ -49,7 +49,7 @@ function listText(entries: readonly TrashedConversation[]): string {
     const { trashedAt, until, bytes } = entry;
     const [deleted, kept] = [trashedAt, until].map((time) => localTime(Date.parse(time)));
     const facts = [`Deleted: ${deleted}`, `Kept at least until: ${kept}`, `Size: ${byteText(bytes)}`];
-    return [`  ${shownConversation(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
+    return [`  ${labelText(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
   });
   return ["In the trash:", "", ...shown, "To restore one: cody undelete <id or name>"].join("\n");
 }

@@ -6,7 +6,7 @@ import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
 import type { CommandContext, SharedContext } from "../../context.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 
 /**
  * Runs retention after a command that wrote something, but only if a person can read the announcement: without a
@@ -17,7 +17,7 @@ export async function automaticRetention(context: SharedContext<SettingFlag | "c
   if (flags.json || flags.codex === true || flags.noPersistence === true || !terminal.stderr.isTTY) return;
   try {
     const state = await readRetention(home);
-    if (!isTimeToRun(state, nowOf(context))) return;
+    if (!isTimeToRun(state, currentTime(context))) return;
     const { values, places } = await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) });
     const { persistence } = values;
     if (!persistence.enabled) return;
@@ -28,7 +28,7 @@ export async function automaticRetention(context: SharedContext<SettingFlag | "c
     const { trashed, removed } = await runRetention({
       places,
       env: terminal.env,
-      now: () => new Date(nowOf(context)),
+      now: () => new Date(currentTime(context)),
       settings,
       show: (notice) => show(context, notice),
     });

@@ -4,12 +4,12 @@ import { WireApi } from "../../../messages/config.js";
 import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/wire-changes.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { savedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/saved-rollout.js";
 
 /** Reports for each wire API which items would be sent unchanged, changed, or left out. */
 export async function checkCommand(context: ContextOf<"check">): Promise<number> {
   const apis = apisOf(context.flags.wire);
-  const { id, path } = await savedRollout(context);
+  const { id, path } = await findSavedRollout(context);
   context.about(id);
   const { state } = await foldLines(fileLines(path, id));
   const model = context.flags.model ?? state.turnContext?.model ?? state.metadata?.model ?? "unknown";

@@ -1,19 +1,19 @@
 import { TrashBin, trashDays } from "../../../actors/retention/trash-bin.js";
-import { type ConversationPlaces, isCodexs } from "../../../config/places.js";
+import { type ConversationPlaces, isCodexDirectory } from "../../../config/places.js";
 import { type CleanupResult, cleanupResult } from "../../../messages/cleanup.js";
 import { conversationFiles } from "../../../rollouts/list/conversation-files.js";
-import { type Called, shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import { type ConversationLabel, labelText } from "../../../rollouts/list/shown-conversation.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { ageText, counted } from "../../format/age.js";
 import { byteText } from "../../format/byte-text.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations, savedConversations } from "../../conversations/project-conversations.js";
 
 /** Selects the conversations to clean up. */
-export interface CleanWish {
+export interface CleanRequest {
   /** Only those of this project. */
   readonly projectRoot?: string;
   /** Only those not updated for this long. */
@@ -28,12 +28,12 @@ export interface Candidates {
 }
 
 /** The conversations to move, and those kept only because they are pinned. */
-export async function candidatesOf(
+export async function findCandidates(
   context: CommandContext,
   places: ConversationPlaces,
-  { projectRoot, olderThanMs = 0, current }: CleanWish,
+  { projectRoot, olderThanMs = 0, current }: CleanRequest,
 ): Promise<Candidates> {
-  if (isCodexs(places.directory, places)) {
+  if (isCodexDirectory(places.directory, places)) {
     throw new CommandError(
       "cody does not delete conversations in Codex's directory; use Codex for that",
       exitCodes.failed,
@@ -44,7 +44,7 @@ export async function candidatesOf(
     projectRoot === undefined
       ? savedConversations(context, own)
       : await projectConversations(context, own, projectRoot);
-  const now = nowOf(context);
+  const now = currentTime(context);
   const wanted = all.filter(
     ({ id, updatedAt }) => id !== current && (olderThanMs === 0 || now - updatedAt >= olderThanMs),
   );
@@ -55,26 +55,30 @@ export async function candidatesOf(
 }
 
 /** Moves the conversations into the trash. */
-export async function cleaned(
+export async function cleanConversations(
   context: CommandContext,
   places: ConversationPlaces,
   going: readonly RolloutName[],
 ): Promise<CleanupResult> {
   if (going.length === 0) return cleanupResult([]);
-  const now = (): Date => new Date(nowOf(context));
+  const now = (): Date => new Date(currentTime(context));
   await using bin = await TrashBin.open({ places, env: context.terminal.env, now });
   return await bin.delete(going, { why: "asked" });
 }
 
 /** Separates the conversations that are in use, which cannot be deleted. */
-export async function withoutBusy(
+export async function excludeBusy(
   context: CommandContext,
   places: ConversationPlaces,
   candidates: Candidates,
 ): Promise<Candidates & { readonly busy: readonly SavedConversation[] }> {
   const { going } = candidates;
   if (going.length === 0) return { ...candidates, busy: [] };
-  await using bin = await TrashBin.open({ places, env: context.terminal.env, now: () => new Date(nowOf(context)) });
+  await using bin = await TrashBin.open({
+    places,
+    env: context.terminal.env,
+    now: () => new Date(currentTime(context)),
+  });
   const holders = await Promise.all(going.map((conversation) => bin.holder(conversation)));
   const isBusy = (index: number): boolean => holders[index] !== undefined;
   return {
@@ -85,7 +89,7 @@ export async function withoutBusy(
 }
 
 /** The sizes of the candidates; unreadable files count as zero. */
-export async function sizesOf({ going }: Candidates): Promise<{ sessionId: string; size: number }[]> {
+export async function readSizes({ going }: Candidates): Promise<{ sessionId: string; size: number }[]> {
   return await Promise.all(
     going.map(async ({ id, path }) => {
       const files = await conversationFiles(path).catch(() => []);
@@ -96,12 +100,12 @@ export async function sizesOf({ going }: Candidates): Promise<{ sessionId: strin
 
 export function cleanedText(
   result: CleanupResult,
-  { going, pinned }: { readonly going: readonly Called[]; readonly pinned: readonly SavedConversation[] },
-  { olderThanMs }: CleanWish,
+  { going, pinned }: { readonly going: readonly ConversationLabel[]; readonly pinned: readonly SavedConversation[] },
+  { olderThanMs }: CleanRequest,
 ): string[] {
   const { successes, failures, deletedCount, totalSize } = result;
   if (successes.length + failures.length === 0) return [nothingText(olderThanMs), ...pinnedText(pinned)];
-  const shown = new Map(going.map((conversation) => [conversation.id, shownConversation(conversation)]));
+  const shown = new Map(going.map((conversation) => [conversation.id, labelText(conversation)]));
   const shownAs = (id: string): string => shown.get(id) ?? id;
   const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSize)})`;
   return [
@@ -123,7 +127,7 @@ function undeleteHint(ids: readonly string[]): string[] {
 export function dryRunText(
   sizes: readonly { sessionId: string; size: number }[],
   { going, pinned, busy }: Candidates & { readonly busy: readonly SavedConversation[] },
-  wish: CleanWish,
+  wish: CleanRequest,
 ): string[] {
   const kept = [...keptText("in use", busy), ...pinnedText(pinned)];
   if (sizes.length === 0) return [...(busy.length === 0 ? [nothingText(wish.olderThanMs)] : []), ...kept];
@@ -134,7 +138,7 @@ export function dryRunText(
     ...going.map((conversation) => {
       const day = new Date(conversation.updatedAt).toISOString().slice(0, 10);
       const size = byteText(sizeOf.get(conversation.id) ?? 0);
-      return `  ${shownConversation(conversation)}, last changed ${day}, ${size}`;
+      return `  ${labelText(conversation)}, last changed ${day}, ${size}`;
     }),
     ...kept,
     "Nothing was changed.",
@@ -152,5 +156,5 @@ function pinnedText(pinned: readonly SavedConversation[]): string[] {
 }
 
 function keptText(why: string, kept: readonly SavedConversation[]): string[] {
-  return kept.length === 0 ? [] : [`Kept (${why}): ${kept.map(shownConversation).join(", ")}`];
+  return kept.length === 0 ? [] : [`Kept (${why}): ${kept.map(labelText).join(", ")}`];
 }

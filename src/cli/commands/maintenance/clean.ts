@@ -2,21 +2,21 @@ import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { visible } from "../../../base/text/visible.js";
 import type { ConversationPlaces } from "../../../config/places.js";
 import type { CleanupResult } from "../../../messages/cleanup.js";
-import { shownConversation } from "../../../rollouts/list/shown-conversation.js";
+import { labelText } from "../../../rollouts/list/shown-conversation.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
-import { ageOf, counted } from "../../format/age.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { parseAge, counted } from "../../format/age.js";
 import { byteText } from "../../format/byte-text.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 import {
-  candidatesOf,
-  cleaned,
+  findCandidates,
+  cleanConversations,
   cleanedText,
-  type CleanWish,
+  type CleanRequest,
   dryRunText,
-  sizesOf,
-  withoutBusy,
+  readSizes,
+  excludeBusy,
 } from "./clean-conversations.js";
 
 /** A caveat: nobody can promise that no copies remain on a disk. */
@@ -34,27 +34,27 @@ export async function cleanCommand(context: ContextOf<"clean">): Promise<number>
   if (flags.yes && !flags.trash)
     throw usageError("--yes is only for --trash; clean-up without --trash can be undone with cody undelete");
   if (flags.all && flags.olderThan !== undefined) throw usageError("--all cannot be combined with --older-than");
-  const wish = flags.trash ? undefined : await wishOf(context);
-  const places = await placesOf(context);
+  const wish = flags.trash ? undefined : await parseCleanRequest(context);
+  const places = await loadPlaces(context);
   if (wish === undefined) return await emptyTrash(context, places);
-  const candidates = await candidatesOf(context, places, wish);
+  const candidates = await findCandidates(context, places, wish);
   const kept = candidates.pinned.map(({ id }) => id);
   if (flags.dryRun) {
-    const free = await withoutBusy(context, places, candidates);
-    const wouldDelete = await sizesOf(free);
+    const free = await excludeBusy(context, places, candidates);
+    const wouldDelete = await readSizes(free);
     const text = dryRunText(wouldDelete, free, wish).join("\n");
     const inUse = free.busy.map(({ id }) => id);
     await printResult(context, { text, json: { dryRun: true, wouldDelete, kept, inUse } });
     return 0;
   }
-  const result = await cleaned(context, places, candidates.going);
+  const result = await cleanConversations(context, places, candidates.going);
   const text = cleanedText(result, candidates, wish).join("\n");
   await printResult(context, { text, json: { dryRun: false, ...result, kept } });
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
-async function wishOf({ flags, projectRoots }: ContextOf<"clean">): Promise<CleanWish> {
-  const olderThanMs = ageOf("--older-than", flags.olderThan ?? defaultAge);
+async function parseCleanRequest({ flags, projectRoots }: ContextOf<"clean">): Promise<CleanRequest> {
+  const olderThanMs = parseAge("--older-than", flags.olderThan ?? defaultAge);
   const project = flags.all || flags.project ? { projectRoot: (await projectRoots()).root } : {};
   return flags.all ? project : { ...project, olderThanMs };
 }
@@ -62,13 +62,13 @@ async function wishOf({ flags, projectRoots }: ContextOf<"clean">): Promise<Clea
 /** Permanently removes expired conversations, or all, from the trash; without `--yes` only lists them. */
 async function emptyTrash(context: ContextOf<"clean">, places: ConversationPlaces): Promise<number> {
   const { flags, terminal } = context;
-  const now = nowOf(context);
+  const now = currentTime(context);
   await using bin = await TrashBin.open({ places, env: terminal.env, now: () => new Date(now) });
   const entries = (await bin.list()).filter(({ until }) => flags.all || Date.parse(until) <= now);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.length === 0 || !flags.yes || flags.dryRun) {
     const hint = `To delete them permanently: cody clean --trash${flags.all ? " --all" : ""} --yes`;
-    const shown = entries.map((entry) => `  ${shownConversation(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
+    const shown = entries.map((entry) => `  ${labelText(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
     const found = `${counted(entries.length, "conversation")} would be permanently deleted (${byteText(bytes)}):`;
     const text = entries.length === 0 ? ["Nothing in the trash to delete."] : [found, ...shown, hint];
     const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));

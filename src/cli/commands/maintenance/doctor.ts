@@ -1,4 +1,4 @@
-import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/process-identity.js";
 import { homePaths } from "../../../config/paths.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/places.js";
 import { InvalidInputError } from "../../../base/errors.js";
@@ -6,9 +6,9 @@ import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
 import { storeEntries } from "../../../rollouts/repair/store-entries.js";
 import { exitCodes } from "../../command-error.js";
 import type { CommandContext, ContextOf } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
 import { checkDirectory } from "./doctor/check-directory.js";
-import { checkEntry, type Look } from "./doctor/check-entry.js";
+import { checkEntry, type CheckContext } from "./doctor/check-entry.js";
 import { checkHome } from "./doctor/check-home.js";
 import { checkSockets } from "./doctor/check-sockets.js";
 import { checkWorkspace } from "./doctor/check-workspace.js";
@@ -42,8 +42,8 @@ async function* examine(
   const [uid, now] = [process.getuid?.() ?? 0, Date.now()];
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const isOwn = directory === homePaths(home).conversations;
-  const look: Look = {
-    us: await onlooker(),
+  const look: CheckContext = {
+    us: await ownerWithoutLocks(),
     uid,
     now,
     files: isCodex ? "chosen" : "ours",
@@ -64,7 +64,7 @@ async function* examine(
 /** Falls back to the default place if the configuration is not usable. */
 async function knownPlaces(context: CommandContext): Promise<ConversationPlaces> {
   try {
-    return await placesOf(context);
+    return await loadPlaces(context);
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     const { home, codexHome } = context;

@@ -2,7 +2,7 @@ import { CodexLocks } from "../../../actors/rollout-writer/codex-lock.js";
 import { openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
 import { CodexLockError, ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { releaseLock, takeLock } from "../../../rollouts/file/lock.js";
+import { releaseLock, acquireLock } from "../../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../../rollouts/file/runtime-directory.js";
 import type { SharedContext } from "../../context.js";
 
@@ -22,7 +22,7 @@ async function withOwnLock<T>(
 ): Promise<T> {
   const socket = await openOwnerSocket(await runtimeDirectory(terminal.env));
   try {
-    const lock = await takeLock(path, socket.owner, { force: flags.force === true });
+    const lock = await acquireLock(path, socket.owner, { force: flags.force === true });
     if (lock.status === "in_use") throw new ConversationInUseError(id, lock.owner);
     try {
       return await work();

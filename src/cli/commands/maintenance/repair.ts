@@ -1,4 +1,4 @@
-import { onlooker } from "../../../actors/rollout-writer/process-identity.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/process-identity.js";
 import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { ConversationInUseError } from "../../../base/errors.js";
@@ -10,19 +10,19 @@ import { repairRollout } from "../../../rollouts/repair/repair-write.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { withRolloutLocked } from "./locked-rollout.js";
-import { savedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/saved-rollout.js";
 
 /** In the text output, further damaged lines are only counted. */
 const maxShown = 20;
 
 /** Reports the damage in a conversation and what would remain; with --write also drops the damaged lines. */
 export async function repairCommand(context: ContextOf<"repair">): Promise<number> {
-  const rollout = await savedRollout(context);
+  const rollout = await findSavedRollout(context);
   context.about(rollout.id);
-  const { scan, backup } = context.flags.write ? await repaired(context, rollout) : await looked(rollout);
+  const { scan, backup } = context.flags.write ? await repaired(context, rollout) : await scanOnly(rollout);
   const text = reportText(rollout, scan, backup).join("\n");
   await printResult(context, { text, json: reportJson(rollout, scan, backup) });
-  if (!context.flags.write) await tellHolder(context, rollout);
+  if (!context.flags.write) await reportLockHolder(context, rollout);
   if (scan.beginning === undefined) return 0;
   await context.tell(`The conversation still cannot be read: ${scan.beginning}`);
   return exitCodes.failed;
@@ -33,7 +33,7 @@ interface Outcome {
   readonly backup: string | undefined;
 }
 
-async function looked({ id, path }: RolloutName): Promise<Outcome> {
+async function scanOnly({ id, path }: RolloutName): Promise<Outcome> {
   return { scan: await scanRollout({ path, conversationId: id }), backup: undefined };
 }
 
@@ -60,8 +60,8 @@ function explained(error: unknown, id: string): unknown {
   ]);
 }
 
-async function tellHolder(context: ContextOf<"repair">, { path }: RolloutName): Promise<void> {
-  const holder = await lockHolder(path, await onlooker()).catch(() => undefined);
+async function reportLockHolder(context: ContextOf<"repair">, { path }: RolloutName): Promise<void> {
+  const holder = await lockHolder(path, await ownerWithoutLocks()).catch(() => undefined);
   if (holder !== undefined)
     await context.tell(`The conversation is in use by ${holder}, which may be writing its last line`);
 }

@@ -1,6 +1,6 @@
 import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
-import { forgetCopies } from "../../../actors/retention/forget-copies.js";
+import { deleteCachedCopies } from "../../../actors/retention/forget-copies.js";
 import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
@@ -9,27 +9,23 @@ import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
 import { namedDirectories, namesFile } from "../../../config/places.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
 import { minSecretChars } from "../../../config/secrets/secret-forms.js";
-import { createTextRedactor, isNoMask } from "../../../config/secrets/text-redactor.js";
+import { createTextRedactor, isMaskable } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/config.js";
 import { ConversationInUseError } from "../../../base/errors.js";
 import { mask, type RedactionRules, type SecretKind } from "../../../base/text/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
-import {
-  type ConversationScrub,
-  lookAtConversation,
-  scrubConversation,
-} from "../../../rollouts/scrub/scrub-conversation.js";
+import { type ConversationScrub, findSecrets, scrubConversation } from "../../../rollouts/scrub/scrub-conversation.js";
 import type { FileScrub } from "../../../rollouts/scrub/scrub-file.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { placesOf } from "../../conversations/conversation-directory.js";
-import { savedRollout } from "../../conversations/saved-rollout.js";
+import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { findSavedRollout } from "../../conversations/saved-rollout.js";
 import { loadSettings } from "../../load-settings.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readLines } from "../../terminal/read-input.js";
-import { placesOfChanges, turnNumbers } from "../changes/saved-changes.js";
+import { changePlaces, turnNumbers } from "../changes/saved-changes.js";
 import { withRolloutLocked } from "./locked-rollout.js";
 
 /** In the text output, further lines are only counted. */
@@ -37,35 +33,35 @@ const maxShown = 20;
 
 const shownHash = 12;
 
-const words: Readonly<Record<SecretKind, string>> = { known: "known", named: "by name", shaped: "by shape" };
+const kindNames: Readonly<Record<SecretKind, string>> = { known: "known", named: "by name", shaped: "by shape" };
 
-const keeping = "with a known secret that cannot be removed, because it is in a signed block or part of an id";
+const notRemovableText = "with a known secret that cannot be removed, because it is in a signed block or part of an id";
 
-interface AskedValues {
+interface RequestedValues {
   readonly secrets: readonly string[];
   readonly exact: readonly string[];
   /** The number of values that cannot be searched for. */
   readonly refused: number;
 }
 
-const nothingAsked: AskedValues = { secrets: [], exact: [], refused: 0 };
+const noValues: RequestedValues = { secrets: [], exact: [], refused: 0 };
 const noTurns: ReadonlyMap<string, number> = new Map();
 /** Shorter values occur inside too many other words. */
-const minAskedChars = 3;
+const minValueChars = 3;
 
 /** Reports secrets in a saved conversation; with --write also removes them. */
 export async function scrubCommand(context: ContextOf<"scrub">): Promise<number> {
   const { flags } = context;
   if (flags.write && flags.dryRun) throw usageError("--write cannot be combined with --dry-run");
   const names = namesIn(flags.pattern);
-  const rollout = await savedRollout(context);
+  const rollout = await findSavedRollout(context);
   context.about(rollout.id);
-  const asked = flags.stdin ? await askedOf(context) : nothingAsked;
+  const asked = flags.stdin ? await readRequestedValues(context) : noValues;
   const scrub = await scrubOf(context, rollout, { ...asked, names });
-  const where = placesOfChanges(await placesOf(context), rollout, context.terminal.env);
+  const where = changePlaces(await loadPlaces(context), rollout, context.terminal.env);
   const found = flags.write
     ? await scrubFiles(context, rollout, scrub, where)
-    : { files: await lookAtConversation(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
+    : { files: await findSecrets(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
   // A rollout may be too damaged to number its turns.
   const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
   const result = [rollout, { ...found, turns }, flags.write] as const;
@@ -74,7 +70,7 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
   if (asked.refused === 0) return 0;
   const [lines, them] = asked.refused === 1 ? ["1 line", "it is"] : [`${asked.refused} lines`, "each is"];
   await context.tell(
-    `Not searched for: ${lines} of stdin, because ${them} shorter than ${minAskedChars} characters or part of ${mask}`,
+    `Not searched for: ${lines} of stdin, because ${them} shorter than ${minValueChars} characters or part of ${mask}`,
   );
   return exitCodes.failed;
 }
@@ -82,10 +78,10 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
 async function scrubOf(
   context: ContextOf<"scrub">,
   { id, path }: RolloutName,
-  asked: AskedValues & Pick<RedactionRules, "names">,
+  asked: RequestedValues & Pick<RedactionRules, "names">,
 ): Promise<ConversationScrub> {
   const { flags, terminal } = context;
-  const places = await placesOf(context);
+  const places = await loadPlaces(context);
   const { values } = await loadSettings(context);
   const rules = redactionRules(values, terminal.env);
   const redactor = createTextRedactor({
@@ -112,13 +108,13 @@ function namesIn(text: string | undefined): string[] {
  * Reads the values to remove from stdin. Unusable values are counted, because skipping them silently would look as if
  * they were not found.
  */
-async function askedOf(context: ContextOf<"scrub">): Promise<AskedValues> {
+async function readRequestedValues(context: ContextOf<"scrub">): Promise<RequestedValues> {
   using interruption = watchSignals(context.terminal);
   const lines: string[] = [];
   for await (const line of readLines(context.terminal.stdin, interruption.signal)) {
     if (line.trim() !== "") lines.push(line);
   }
-  const usable = lines.filter((line) => line.trim().length >= minAskedChars && isNoMask(line));
+  const usable = lines.filter((line) => line.trim().length >= minValueChars && isMaskable(line));
   return {
     secrets: usable.filter((line) => line.length >= minSecretChars),
     exact: usable.filter((line) => line.length < minSecretChars),
@@ -127,9 +123,9 @@ async function askedOf(context: ContextOf<"scrub">): Promise<AskedValues> {
 }
 
 /** Caches and the search index may contain the removed text. */
-async function forgetWhatWasSaid(context: ContextOf<"scrub">, { id, path }: RolloutName): Promise<void> {
+async function removeCachedText(context: ContextOf<"scrub">, { id, path }: RolloutName): Promise<void> {
   await rm(headCachePath(dirname(path)), { force: true });
-  if (await forgetCopies(context.home, [id])) return;
+  if (await deleteCachedCopies(context.home, [id])) return;
   await context.tell("The search index is in use and still contains the old text. When it is free: cody index rebuild");
 }
 
@@ -149,7 +145,7 @@ async function scrubFiles(
         [await scrubConversation(nodeRepairFiles, scrub), await scrubSnapshots(where, scrub.redactor)] as const,
     );
     if (files.some(({ hits }) => hits.length > 0)) {
-      await forgetWhatWasSaid(context, rollout);
+      await removeCachedText(context, rollout);
       if (nlink > 1) await context.tell(`${path} has another hard link, which still contains the old text.`);
     }
     return { files, snapshots };
@@ -177,7 +173,9 @@ function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean):
   const lines = files.reduce((sum, { hitLines }) => sum + hitLines, 0);
   const kept = files.flatMap(({ kept: numbers }) => numbers);
   const notes =
-    kept.length === 0 ? [] : [`  ${counted(kept.length, "line")} ${keeping}: ${kept.slice(0, maxShown).join(", ")}`];
+    kept.length === 0
+      ? []
+      : [`  ${counted(kept.length, "line")} ${notRemovableText}: ${kept.slice(0, maxShown).join(", ")}`];
   if (lines + snapshots.length === 0) return [`${id}: no secrets found`, ...notes].join("\n");
   const shown = rollout?.hits.slice(0, maxShown) ?? [];
   const hidden = (rollout?.hitLines ?? 0) - shown.length;
@@ -222,7 +220,7 @@ function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[]
 
 function kinds(found: FileScrub["found"]): string {
   const said = (["known", "named", "shaped"] as const).filter((kind) => found[kind] > 0);
-  return said.map((kind) => `${found[kind]} ${words[kind]}`).join(", ");
+  return said.map((kind) => `${found[kind]} ${kindNames[kind]}`).join(", ");
 }
 
 function total(files: readonly Pick<FileScrub, "found">[]): FileScrub["found"] {

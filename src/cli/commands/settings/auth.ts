@@ -10,7 +10,7 @@ import { exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { localTime } from "../../format/local-time.js";
 import { loadSettings } from "../../load-settings.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;
@@ -29,14 +29,14 @@ function statusText({ method, methods }: AuthStatus): string {
   const inUse = methods.find((each) => each.method === method);
   const others = methods.filter((each) => each !== inUse && each.source !== null);
   return [
-    ...(inUse === undefined ? ["Not authenticated: no API key or login found"] : told(inUse)),
+    ...(inUse === undefined ? ["Not authenticated: no API key or login found"] : statusLines(inUse)),
     ...(others.length === 0
       ? []
       : ["", "Other credentials (not in use):", ...others.map((other) => `  ${lineOf(other)}`)]),
   ].join("\n");
 }
 
-function told(status: MethodStatus): string[] {
+function statusLines(status: MethodStatus): string[] {
   const { method, provider, account, plan, expiresAt, renewable, source, problem } = status;
   const ends = expiresAt === null ? undefined : localTime(Date.parse(expiresAt));
   return [
@@ -117,7 +117,7 @@ async function loginStatus(context: CommandContext, facts: LoginFacts): Promise<
     const { tokens, source } = found;
     const { expiresAt, refreshToken, email = null, plan = null } = tokens;
     const renewable = refreshToken !== undefined;
-    const hasEnded = expiresAt !== undefined && expiresAt <= nowOf(context) && !renewable;
+    const hasEnded = expiresAt !== undefined && expiresAt <= currentTime(context) && !renewable;
     return {
       ...none,
       available: !hasEnded,

@@ -12,7 +12,7 @@ const path = "/auth/callback";
 const errorName = /^[a-z_]{1,60}$/;
 
 /** The browser's request with the login result, which still waits for its response page. */
-export interface Visit {
+export interface LoginCallback {
   readonly code: string;
   /** The issuer named in the request, if any. */
   readonly issuer: string | undefined;
@@ -23,7 +23,7 @@ export interface Visit {
 export class CallbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #state: string;
-  readonly #visit = new Deferred<Visit | CommandError>();
+  readonly #visit = new Deferred<LoginCallback | CommandError>();
   #isUsed = false;
 
   private constructor(state: string) {
@@ -59,7 +59,7 @@ export class CallbackServer implements AsyncDisposable {
   }
 
   /** Rejects with a `CommandError` if the login was refused or nobody came in time. */
-  async visit(deadlineMs: number, signal: AbortSignal): Promise<Visit> {
+  async visit(deadlineMs: number, signal: AbortSignal): Promise<LoginCallback> {
     const end = (message: string): void => this.#visit.resolve(failed(message));
     const late = setTimeout(end, deadlineMs, `No login within ${deadlineMs / 1_000} s`);
     const onAbort = (): void => end("The login was cancelled");

@@ -9,14 +9,14 @@ import type { CommandContext } from "../../context.js";
 
 /** Changes the user's configuration. Warns about a damaged file, and names the file in errors. */
 export async function changeConfig(context: CommandContext, change: ConfigChange): Promise<Config> {
-  const { config, setAside } = await saved(context, change);
+  const { config, setAside } = await saveOrExplain(context, change);
   if (setAside !== undefined) {
     await context.tell(`${basename(setAside, ".invalid")} was invalid; a copy was saved as ${setAside}`);
   }
   return config;
 }
 
-async function saved(context: CommandContext, change: ConfigChange): Promise<SavedConfig> {
+async function saveOrExplain(context: CommandContext, change: ConfigChange): Promise<SavedConfig> {
   try {
     return await saveConfig(context.home, change);
   } catch (error) {

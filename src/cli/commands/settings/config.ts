@@ -21,7 +21,7 @@ import { readSecret } from "../../terminal/read-secret.js";
 import { changeConfig } from "./change-config.js";
 import { effectiveConfig } from "./effective-config.js";
 import { checkKnownProvider } from "./set-provider.js";
-import { placeOf } from "./setting-sources.js";
+import { sourceText } from "./setting-sources.js";
 import { hiddenValue, valueText } from "./shown-value.js";
 
 /** Also accepts `provider.<name>`, which may hold the same table. */
@@ -44,7 +44,7 @@ export async function configCommand(context: ContextOf<"config">): Promise<numbe
     case "set":
       return await change(context, checkedKey(key), value);
     case "unset":
-      return await takeOut(context, checkedKey(key));
+      return await unsetKey(context, checkedKey(key));
     default:
       throw usageError(`Unknown action '${action}'`, usage);
   }
@@ -86,7 +86,7 @@ async function explain(context: ContextOf<"config">): Promise<number> {
   });
   const lines = explained.flatMap(({ key, value, said: places }) => [
     `${visible(key)} = ${textOf(value)}`,
-    ...places.map((one) => `  ${placeOf(context, one.source, key)}: ${visible(one.value)}`),
+    ...places.map((one) => `  ${sourceText(context, one.source, key)}: ${visible(one.value)}`),
   ]);
   const text = lines.length === 0 ? "All settings have their default values." : lines.join("\n");
   await printResult(context, { text, json: explained });
@@ -142,7 +142,7 @@ async function changeSecret(context: ContextOf<"config">, key: SettingKey, text:
   return 0;
 }
 
-async function takeOut(context: ContextOf<"config">, key: SettingKey): Promise<number> {
+async function unsetKey(context: ContextOf<"config">, key: SettingKey): Promise<number> {
   await changeConfig(context, changeOf(key, undefined));
   await printResult(context, { text: `✓ Unset: ${key}`, json: { [key]: null } });
   return 0;

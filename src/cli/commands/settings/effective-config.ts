@@ -6,15 +6,15 @@ import { mergedConfig } from "../../../config/files/merge-config.js";
 import { secretsOf } from "../../../config/secrets/redact.js";
 import { type ConfigKey, configKeys, type ConfigValue } from "../../../config/settings/setting-keys.js";
 import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
-import { configuredKeys, saidBaseUrl } from "../../../config/providers/vendors.js";
+import { configuredKeys, baseUrlFromEnvironment } from "../../../config/providers/vendors.js";
 import type { Config } from "../../../messages/config.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import type { CommandContext } from "../../context.js";
 import { exportDirectory } from "../transfer/export-directory.js";
 import { loadSettings } from "../../load-settings.js";
-import { type SaidSetting, saidSettings, trustedServers, vendorLayer } from "./setting-sources.js";
-import { type ShowValue, valueShower } from "./shown-value.js";
+import { type SourcedValue, settingSources, trustedServers, vendorLayer } from "./setting-sources.js";
+import { type MaskValue, createValueMask } from "./shown-value.js";
 import { inProcessProviders } from "../../workspace.js";
 
 export interface ShownSetting {
@@ -25,8 +25,8 @@ export interface ShownSetting {
 export interface EffectiveConfig {
   /** By name: first every setting with a single value, then the table entries, sorted. */
   readonly settings: ReadonlyMap<string, ShownSetting>;
-  readonly said: ReadonlyMap<string, readonly SaidSetting[]>;
-  readonly show: ShowValue;
+  readonly said: ReadonlyMap<string, readonly SourcedValue[]>;
+  readonly show: MaskValue;
 }
 
 /** The effective settings of a new conversation, with defaults, and of the providers configured or `asked` for. */
@@ -56,7 +56,7 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
   const { providers } = mergedConfig([ofVendors.config, { providers: values.providers }]);
   // If two servers have the same name, only the project's is started, and none of the other's settings apply.
   const mcpServers = { ...values.mcp_servers, ...servers };
-  const said = saidSettings(layers);
+  const said = settingSources(layers);
   const { env } = context.terminal;
   const secrets = [values.mcp_servers, servers].flatMap((entries) => mcpSecrets(entries, env));
   return {
@@ -65,7 +65,7 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
       ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, said),
     ]),
     said,
-    show: valueShower([...configuredKeys(providers), ...secrets, ...secretsOf(env)]),
+    show: createValueMask([...configuredKeys(providers), ...secrets, ...secretsOf(env)]),
   };
 }
 
@@ -77,7 +77,7 @@ function withServers(layer: ConfigLayer, servers: McpServerEntries): ConfigLayer
 /** Settings in tables with user-defined names. */
 function tableSettings(
   values: Config,
-  said: ReadonlyMap<string, readonly SaidSetting[]>,
+  said: ReadonlyMap<string, readonly SourcedValue[]>,
 ): (readonly [string, ShownSetting])[] {
   const known: ReadonlySet<string> = new Set(configKeys);
   return [...settingLeaves(values)]
@@ -89,20 +89,20 @@ function tableSettings(
 function baseUrlSource(
   { terminal }: CommandContext,
   { values, sources, file }: Pick<LoadedConfig, "values" | "sources" | "file">,
-  { provider = "", baseUrl }: SaidSettings,
+  { provider = "", baseUrl }: ProviderSettings,
 ): ConfigSource {
   if (values.baseUrl !== undefined || baseUrl === undefined) return sources.baseUrl;
   if (baseUrl === values.providers?.[provider]?.baseUrl) return file;
-  return baseUrl === saidBaseUrl(provider, terminal.env) ? "environment" : "default";
+  return baseUrl === baseUrlFromEnvironment(provider, terminal.env) ? "environment" : "default";
 }
 
-type SaidSettings = Pick<
+type ProviderSettings = Pick<
   LoadedConfig["values"],
   "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox"
 >;
 
 /** Shows the configured values even if the selected provider has no key. */
-async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<SaidSettings> {
+async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<ProviderSettings> {
   const { env, cwd } = context.terminal;
   const inProcess = inProcessProviders(context);
   try {

@@ -1,4 +1,4 @@
-import { answeredTokens } from "../../../actors/credentials/token-claims.js";
+import { mergeTokens } from "../../../actors/credentials/token-claims.js";
 import { exchangeCode } from "../../../actors/credentials/token-endpoint.js";
 import { TokenStore } from "../../../actors/credentials/token-file.js";
 import { type LoginFacts, loginFacts } from "../../../config/providers/logins.js";
@@ -11,12 +11,12 @@ import { watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
 import { authorizeUrl, loginSecrets } from "./authorize-url.js";
 import { CallbackServer } from "./callback-server.js";
-import { nowOf } from "../../terminal/now.js";
+import { currentTime } from "../../terminal/now.js";
 import { numberFlag } from "../../format/whole-number.js";
 
 /** The port the issuer redirects browsers to. */
 const usualPort = 1_455;
-const personMs = 10 * 60_000;
+const loginTimeoutMs = 10 * 60_000;
 const exchangeMs = 30_000;
 
 /** Logs in with ChatGPT. The tokens are cody's own, so no other program refreshes them. */
@@ -50,14 +50,14 @@ async function tokensOf(context: ContextOf<"login">, facts: LoginFacts, signal: 
   const { redirectUri } = callback;
   const url = authorizeUrl(facts, secrets, redirectUri);
   await context.tell(`Open this URL in a browser on this machine and log in:\n\n${url}\n`);
-  const visit = await callback.visit(personMs, signal);
+  const visit = await callback.visit(loginTimeoutMs, signal);
   const transport = createTransport(context.terminal.env);
   try {
     const endpoint = { fetch: transport.fetch, deadlineMs: exchangeMs };
     const grant = { code: visit.code, verifier: secrets.verifier, redirectUri };
     const outcome = await exchangeCode(facts, grant, endpoint);
     const tokens =
-      outcome.status === "answered" ? answeredTokens(undefined, outcome.answer, nowOf(context)) : undefined;
+      outcome.status === "answered" ? mergeTokens(undefined, outcome.answer, currentTime(context)) : undefined;
     visit.answer(tokens === undefined ? "failed" : "done");
     if (tokens !== undefined) return tokens;
     if (outcome.status === "failed") throw new CommandError(outcome.failure.message, exitCodes.failed);

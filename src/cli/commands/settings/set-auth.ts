@@ -26,11 +26,11 @@ export async function setAuthCommand(context: ContextOf<"set-auth">): Promise<nu
   using interruption = watchSignals(context.terminal);
   const key = isKept ? await keyFrom(context, auth, interruption) : undefined;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  const change = key === undefined ? {} : await kept(context, provider, key);
+  const change = key === undefined ? {} : await storeKey(context, provider, key);
   await changeConfig(context, { auth, ...change });
   await printResult(context, { text: `✓ Auth method set: ${auth}`, json: { auth } });
-  if (login === undefined) await tellOfKey(context, provider);
-  else await tellOfLogin(context, login);
+  if (login === undefined) await warnMissingKey(context, provider);
+  else await warnMissingLogin(context, login);
   return 0;
 }
 
@@ -53,20 +53,20 @@ async function keyFrom(context: ContextOf<"set-auth">, auth: AuthMethod, interru
 }
 
 /** Also removes the key from its previous place in the configuration. */
-async function kept(context: ContextOf<"set-auth">, provider: string, key: string): Promise<ConfigFlags> {
+async function storeKey(context: ContextOf<"set-auth">, provider: string, key: string): Promise<ConfigFlags> {
   if (!context.flags.keyring) return { providers: { [provider]: { apiKey: key, keyring: undefined } } };
   const { env, homedir } = context.terminal;
   await borrowedPlaces(env, () => homedir).keyring.keep(provider, key);
   return { providers: { [provider]: { apiKey: undefined, keyring: true } } };
 }
 
-async function tellOfKey(context: ContextOf<"set-auth">, provider: string): Promise<void> {
+async function warnMissingKey(context: ContextOf<"set-auth">, provider: string): Promise<void> {
   const { values } = await loadSettings(context);
   if (hasKey(provider, { env: context.terminal.env, providers: values.providers })) return;
   await context.tell(`${keyVariable(provider)} is not set yet`);
 }
 
-async function tellOfLogin(context: ContextOf<"set-auth">, { name, title, remedy }: LoginFacts): Promise<void> {
+async function warnMissingLogin(context: ContextOf<"set-auth">, { name, title, remedy }: LoginFacts): Promise<void> {
   const { env, homedir } = context.terminal;
   const found = await findTokens(
     name,

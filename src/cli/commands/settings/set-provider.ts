@@ -28,7 +28,7 @@ export async function setProviderCommand(context: CommandContext): Promise<numbe
     ...(baseUrl === undefined ? [] : [`  Base URL: ${baseUrl}`]),
   ];
   await printResult(context, { text: lines.join("\n"), json: { provider, api, model, baseUrl } });
-  await tellOfProblem(context, provider, config);
+  await warnProblem(context, provider, config);
   return 0;
 }
 
@@ -43,7 +43,7 @@ export async function checkKnownProvider(context: CommandContext, provider: stri
 }
 
 /** Reports what is still missing for a conversation with this provider. */
-async function tellOfProblem(context: CommandContext, provider: string, config: Config): Promise<void> {
+async function warnProblem(context: CommandContext, provider: string, config: Config): Promise<void> {
   const { env } = context.terminal;
   // The login may also be selected by the environment.
   const { auth, providers, models } = (await loadSettings(context)).values;

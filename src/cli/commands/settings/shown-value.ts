@@ -6,19 +6,19 @@ import { mask } from "../../../base/text/redaction.js";
 export const hiddenValue = "(set)";
 
 /** Masks the secret parts of a setting's value. */
-export type ShowValue = (key: string, value: LeafValue) => LeafValue;
+export type MaskValue = (key: string, value: LeafValue) => LeafValue;
 
 /** Keys, and the values of a server's variables and headers. */
-const hidden = /^providers\..+\.apiKey$|^mcp_servers\.[^.]+\.(?:env|http_headers)\./;
+const secretKeys = /^providers\..+\.apiKey$|^mcp_servers\.[^.]+\.(?:env|http_headers)\./;
 const address = /(?:^|\.)(?:url|baseUrl|issuer|tokenUrl)$/;
 const queryValue = /(?<=[?&][^=&#]*=)[^&#]+/g;
 const assigned = /^(-{0,2})([^=]+)=(.+)$/s;
 
 /** Masks secrets in values of any source. */
-export function valueShower(secrets: readonly string[]): ShowValue {
+export function createValueMask(secrets: readonly string[]): MaskValue {
   const redact = createRedactor(secrets);
   return (key, value) => {
-    if (hidden.test(key)) return hiddenValue;
+    if (secretKeys.test(key)) return hiddenValue;
     if (Array.isArray(value)) return (key.endsWith(".args") ? shownArguments(value) : value).map(redact);
     if (typeof value !== "string") return value;
     return redact(address.test(key) ? value.replaceAll(queryValue, mask) : value);

@@ -29,10 +29,10 @@ export async function mockLlmCommand(context: ContextOf<"mock-llm">): Promise<nu
     ...(script === undefined ? {} : { script }),
     onRequest: (request) => {
       log?.add(request);
-      void tellRequest(context, request);
+      void printRequest(context, request);
     },
   });
-  await tellAddress(context, mock);
+  await printAddress(context, mock);
   await stopped;
   return interruption.exitCode ?? 0;
 }
@@ -68,7 +68,7 @@ async function startedOn(port: number, options: MockLlmOptions): Promise<MockLlm
   });
 }
 
-async function tellAddress(context: ContextOf<"mock-llm">, { url }: MockLlm): Promise<void> {
+async function printAddress(context: ContextOf<"mock-llm">, { url }: MockLlm): Promise<void> {
   const env = {
     OPENAI_BASE_URL: `${url}/v1`,
     OPENAI_API_KEY: "mock",
@@ -80,7 +80,7 @@ async function tellAddress(context: ContextOf<"mock-llm">, { url }: MockLlm): Pr
   await printResult(context, { text, json: { url, env } });
 }
 
-async function tellRequest(context: ContextOf<"mock-llm">, request: LoggedRequest): Promise<void> {
+async function printRequest(context: ContextOf<"mock-llm">, request: LoggedRequest): Promise<void> {
   const { number, method, path, session, status, refusal, fault } = request;
   if (context.flags.json) {
     const json = { number, method, path, session, status: status ?? null, refusal, fault };

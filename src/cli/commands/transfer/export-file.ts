@@ -26,17 +26,17 @@ export async function exportToDirectory(
   const directory = await exportDirectory(context, workspace.config.export?.directory);
   const exported = await workspace.export(target, format);
   const file = await writeNewFile(exported, (attempt) => join(directory, exported.fileName(attempt)), signal);
-  return reportOf(exported, file);
+  return exportReport(exported, file);
 }
 
-export function reportOf(
+export function exportReport(
   { conversationId: id, format, left }: ExportedConversation,
   file: { readonly path: string; readonly bytes: number },
 ): ExportedFile {
   return { id, format, ...file, left: Object.fromEntries(left) };
 }
 
-export const nothingSaved = "Nothing was exported: persistence is off, so no conversation is saved";
+export const nothingExportedText = "Nothing was exported: persistence is off, so no conversation is saved";
 
 export function reportText({ id, path }: ExportedFile): string {
   return `✓ Exported conversation: ${id}\n  File: ${path}`;

@@ -1,7 +1,7 @@
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { CommandContext } from "../../context.js";
 import { describeError } from "../../describe-error.js";
-import { ofProject, savedConversations } from "../../conversations/project-conversations.js";
+import { filterByProject, savedConversations } from "../../conversations/project-conversations.js";
 import type { Workspace } from "../../workspace.js";
 import { type ExportedFile, exportToDirectory } from "./export-file.js";
 
@@ -22,7 +22,7 @@ export async function exportProject(
   const unreadable = all.flatMap(({ id, cwd, damaged }) => (damaged && cwd === undefined ? [id] : []));
   const exported: ExportedFile[] = [];
   const failed: ProjectExport["failed"][number][] = [];
-  for (const { id, empty, damaged } of await ofProject(context, all, workspace.key.projectRoot)) {
+  for (const { id, empty, damaged } of await filterByProject(context, all, workspace.key.projectRoot)) {
     if (empty && !damaged) continue;
     try {
       exported.push(await exportToDirectory(context, workspace, { id }, options));

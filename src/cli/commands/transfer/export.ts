@@ -10,9 +10,16 @@ import type { ExportedConversation } from "../../../rollouts/formats/export/expo
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { exportToDirectory, type ExportedFile, lossText, nothingSaved, reportOf, reportText } from "./export-file.js";
+import {
+  exportToDirectory,
+  type ExportedFile,
+  lossText,
+  nothingExportedText,
+  exportReport,
+  reportText,
+} from "./export-file.js";
 import { exportProject, projectText } from "./export-project.js";
-import { FileThereError, writeNewFile } from "./new-file.js";
+import { FileExistsError, writeNewFile } from "./new-file.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
 
@@ -41,15 +48,15 @@ export async function exportCommand(context: ContextOf<"export">): Promise<numbe
   }
 }
 
-interface Wish {
+interface ExportRequest {
   readonly format: ExportFormat;
   readonly signal: AbortSignal;
 }
 
-async function run(context: ContextOf<"export">, workspace: Workspace, wish: Wish): Promise<number> {
+async function run(context: ContextOf<"export">, workspace: Workspace, wish: ExportRequest): Promise<number> {
   const { flags, args } = context;
   if (args.length === 0 && !workspace.config.persistence.enabled) {
-    await context.tell(nothingSaved);
+    await context.tell(nothingExportedText);
     return exitCodes.failed;
   }
   if (flags.all) {
@@ -65,7 +72,7 @@ async function run(context: ContextOf<"export">, workspace: Workspace, wish: Wis
       ? await exportToDirectory(context, workspace, target, wish)
       : await exportToFile(context, await workspace.export(target, wish.format), wish.signal);
   await printResult(context, { text: reportText(report), json: report });
-  await tellLoss(context, wish.format, Object.entries(report.left));
+  await reportLosses(context, wish.format, Object.entries(report.left));
   return 0;
 }
 
@@ -81,7 +88,7 @@ async function print(
     if (stdout.closed) break;
     await stdout.writeExact(piece);
   }
-  await tellLoss(context, exported.format, exported.left);
+  await reportLosses(context, exported.format, exported.left);
   return 0;
 }
 
@@ -100,14 +107,17 @@ async function exportToFile(
     throw new CommandError(`--output needs a file, but ${path} is a directory`, exitCodes.failed, [hint]);
   }
   try {
-    return reportOf(exported, await writeNewFile(exported, (attempt) => (attempt === 1 ? path : undefined), signal));
+    return exportReport(
+      exported,
+      await writeNewFile(exported, (attempt) => (attempt === 1 ? path : undefined), signal),
+    );
   } catch (error) {
-    if (!(error instanceof FileThereError)) throw error;
+    if (!(error instanceof FileExistsError)) throw error;
     throw new CommandError(`${path} already exists. Exports do not overwrite files`, exitCodes.failed);
   }
 }
 
-async function tellLoss(
+async function reportLosses(
   context: ContextOf<"export">,
   format: ExportFormat,
   left: Iterable<readonly [string, number]>,

@@ -4,7 +4,7 @@ import { importFormats, isImportFormat } from "../../../rollouts/formats/import/
 import { exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printLine } from "../../context.js";
 import { outcomeText, totalText } from "./outcome-text.js";
-import { onlyLooking, openWorkspace } from "../../workspace.js";
+import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Imports a conversation of another program, or all in a folder, and reports what could not be converted. */
 export async function importCommand(given: ContextOf<"import">): Promise<number> {
@@ -13,7 +13,7 @@ export async function importCommand(given: ContextOf<"import">): Promise<number>
   const [named = ""] = args;
   // An empty path would resolve to the current directory.
   if (named === "") throw usageError("The path is empty: give a file or a folder");
-  const context = flags.dryRun ? onlyLooking(given) : given;
+  const context = flags.dryRun ? readOnlyContext(given) : given;
   await using workspace = await openWorkspace(context);
   const outcomes: ImportOutcome[] = [];
   for await (const outcome of workspace.imports(resolve(context.terminal.cwd, named), options)) {

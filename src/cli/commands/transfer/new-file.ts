@@ -32,9 +32,9 @@ export async function writeNewFile(
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const path = pathOf(attempt);
       if (path === undefined) break;
-      if (await written(directory, isPlaced(temporary, path))) return { path, bytes };
+      if (await written(directory, linkIntoPlace(temporary, path))) return { path, bytes };
     }
-    throw new FileThereError(first);
+    throw new FileExistsError(first);
   } finally {
     await rm(temporary, { force: true }).catch(() => undefined);
   }
@@ -44,7 +44,7 @@ export async function writeNewFile(
 const keptChars = 40;
 
 /** The file already exists. */
-export class FileThereError extends Error {
+export class FileExistsError extends Error {
   readonly path: string;
 
   constructor(path: string) {
@@ -98,7 +98,7 @@ async function writeAll(path: string, pieces: AsyncIterable<string>, signal: Abo
 }
 
 /** Gives the finished file its name; returns false if the name is taken. */
-async function isPlaced(temporary: string, path: string): Promise<boolean> {
+async function linkIntoPlace(temporary: string, path: string): Promise<boolean> {
   try {
     await link(temporary, path);
     return true;

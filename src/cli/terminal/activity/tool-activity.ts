@@ -9,13 +9,13 @@ import type { EventMsg } from "../../../messages/event.js";
 import type { FileChanges } from "../../../messages/tools/file-change.js";
 import type { Plan } from "../../../messages/tools/plan.js";
 import { maxDeltaBytes, maxDeltas } from "../../../tools/exec/exec-events.js";
-import { nobodyThere } from "../approval/refuse-approval.js";
+import { noApproverReason } from "../approval/refuse-approval.js";
 import { webSearchText } from "../../../messages/response-item.js";
 
 const maxChars = 200;
 
 /** Ends of refusal texts that the user has already seen, because they refused or were informed at once. */
-const knownRefusals = [nobodyThere, "was refused by the user"];
+const knownRefusals = [noApproverReason, "was refused by the user"];
 
 const marks = { pending: "☐", in_progress: "▸", completed: "✔" } as const;
 

@@ -3,12 +3,12 @@ import { Prompt } from "../prompt/prompt.js";
 import type { Interruption } from "../interruption.js";
 import type { Output } from "../output.js";
 import type { Approver } from "./approver.js";
-import { askPerson, personAt } from "./ask-person.js";
-import { refuseApproval } from "./refuse-approval.js";
+import { askForApproval, approvalPrompt } from "./ask-person.js";
+import { refusingApprover } from "./refuse-approval.js";
 
 /** Asks the person at the terminal, in commands that read nothing else there. Refuses without a terminal. */
-export function askAtTerminal(context: CommandContext, interruption: Interruption): Approver {
-  const refuse = refuseApproval(context);
+export function terminalApprover(context: CommandContext, interruption: Interruption): Approver {
+  const refuse = refusingApprover(context);
   return async (request, signal) => {
     const { stdin } = context.terminal;
     const output = questionOutput(context);
@@ -19,7 +19,7 @@ export function askAtTerminal(context: CommandContext, interruption: Interruptio
       end: () => undefined,
     });
     try {
-      return await askPerson(request, personAt(prompt, output), signal);
+      return await askForApproval(request, approvalPrompt(prompt, output), signal);
     } finally {
       prompt.close();
     }

@@ -4,7 +4,7 @@ import type { Output } from "../output.js";
 import { approvalText } from "./approval-text.js";
 
 /** Shows text to a person and asks them for a line. */
-export interface Person {
+export interface ApprovalPrompt {
   /** The width of the terminal, if known. */
   readonly columns: number | undefined;
   show(text: string): Promise<void>;
@@ -12,7 +12,7 @@ export interface Person {
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-export function personAt(prompt: Prompt, output: Output): Person {
+export function approvalPrompt(prompt: Prompt, output: Output): ApprovalPrompt {
   return {
     columns: output.columns,
     show: (text) => output.write(text),
@@ -22,7 +22,7 @@ export function personAt(prompt: Prompt, output: Output): Person {
 
 /** After this many invalid answers the request is denied. */
 const maxTimes = 3;
-const question = "y/a/n/s › ";
+const answerPrompt = "y/a/n/s › ";
 const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
   ["y", "approved"],
   ["yes", "approved"],
@@ -33,14 +33,14 @@ const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
 ]);
 
 /** Aborting the signal ends the question with `abort`. */
-export async function askPerson(
+export async function askForApproval(
   request: ApprovalRequest,
-  person: Person,
+  person: ApprovalPrompt,
   signal: AbortSignal,
 ): Promise<ReviewDecision> {
   await person.show(approvalText(request, person.columns));
   for (let times = 1; ; times += 1) {
-    const answer = await person.ask(question, signal);
+    const answer = await person.ask(answerPrompt, signal);
     if (signal.aborted) return "abort";
     const decision = decisions.get(answer?.trim().toLowerCase() ?? "");
     if (decision !== undefined) return decision;

@@ -7,19 +7,19 @@ import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { Approver } from "./approver.js";
 
 const maxCommandChars = 500;
-const maxReasonChars = 500;
+const maxRefusalReasonChars = 500;
 /** The reason given to the model; the person has seen a longer one. */
-export const nobodyThere = "it needs approval, and approvals are not available in this run";
+export const noApproverReason = "it needs approval, and approvals are not available in this run";
 const commandHelp =
   "  To be asked, run cody in a terminal. To run everything without approval: --approval-policy never --sandbox danger-full-access";
 
 /** Refuses every request at once, for runs in which nobody can be asked. */
-export function refuseApproval(context: CommandContext): Approver {
+export function refusingApprover(context: CommandContext): Approver {
   return async (request) => {
     const { text, help } = isKnowledgeRequest(request) ? skippedKnowledge(request) : refusedCommand(request);
     context.log("info", text);
     await context.tell(`${text}\n${help}`);
-    return { denied: { rejection: nobodyThere } };
+    return { denied: { rejection: noApproverReason } };
   };
 }
 
@@ -35,7 +35,7 @@ function refusedCommand({ command }: ApprovalRequest): { text: string; help: str
 
 function skippedKnowledge({ command, reason }: ApprovalRequest): { text: string; help: string } {
   const shown = shortened(quotedCommand(command), maxCommandChars);
-  const why = visible(shortened(reason ?? "it needs approval", maxReasonChars));
+  const why = visible(shortened(reason ?? "it needs approval", maxRefusalReasonChars));
   return {
     text: `Knowledge not saved: needs approval, but cody cannot ask in this run: ${shown}`,
     help: `  Approval is needed because: ${why}. To save it yourself: cody knowledge add`,

@@ -6,7 +6,7 @@ import type { Event, EventMsg } from "../../../messages/event.js";
  * Its signal is aborted when an approval request no longer needs an answer, because it timed out or was answered
  * elsewhere.
  */
-export function whenRequestIsOver(
+export function watchRequestEnd(
   conversation: Conversation,
   request: ApprovalRequest,
   seq: number,

@@ -1,4 +1,4 @@
-import { refuseApproval } from "../approval/refuse-approval.js";
+import { refusingApprover } from "../approval/refuse-approval.js";
 import type { CommandContext } from "../../context.js";
 import { exitCodeOf } from "../../exit-code.js";
 import type { Interruption } from "../interruption.js";
@@ -16,7 +16,7 @@ export async function answerLines(
   { signal }: Interruption,
 ): Promise<number> {
   const { stdin, stdout } = context.terminal;
-  const options = { signal, approve: refuseApproval(context) };
+  const options = { signal, approve: refusingApprover(context) };
   const outcomes = new Set([await current.begin(options)]);
   for await (const line of readLines(stdin, signal)) {
     if (line.trim() === "") continue;

@@ -5,7 +5,7 @@ import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { describeError } from "../../describe-error.js";
 import type { Approver } from "../approval/approver.js";
-import { askPerson, personAt } from "../approval/ask-person.js";
+import { askForApproval, approvalPrompt } from "../approval/ask-person.js";
 import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
@@ -45,7 +45,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
 
   using interruption = watchSignals(context.terminal, interrupt);
   const ending = interruption.signal;
-  const approve: Approver = (request, signal) => askPerson(request, personAt(prompt, stdout), signal);
+  const approve: Approver = (request, signal) => askForApproval(request, approvalPrompt(prompt, stdout), signal);
 
   /** Runs work that Ctrl-C interrupts. */
   async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {

@@ -4,10 +4,10 @@ import {
   exportFormats,
   isExportFormat,
 } from "../../../rollouts/formats/export/export-format.js";
-import { targetOf } from "../../conversations/choose-conversation.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { describeError } from "../../describe-error.js";
-import { exportToDirectory, lossText, nothingSaved, reportText } from "../../commands/transfer/export-file.js";
+import { exportToDirectory, lossText, nothingExportedText, reportText } from "../../commands/transfer/export-file.js";
 import { exportProject, projectText } from "../../commands/transfer/export-project.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import type { Target } from "../../conversations/target.js";
@@ -19,13 +19,13 @@ export async function exportNamed(
   text: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { named, format } = wishOf(text);
-  return await told(context, async () => {
+  const { named, format } = parseExportArguments(text);
+  return await reportErrors(context, async () => {
     if (named === "" && current.workspace.config.persistence.enabled && current.begun === undefined) {
       return ["This conversation has no messages yet."];
     }
-    if (named === "" && !current.workspace.config.persistence.enabled) return [nothingSaved];
-    const target = named === "" ? currentTarget(current) : await targetOf(context, current.workspace.places, named);
+    if (named === "" && !current.workspace.config.persistence.enabled) return [nothingExportedText];
+    const target = named === "" ? currentTarget(current) : await findTarget(context, current.workspace.places, named);
     const report = await exportToDirectory(context, current.workspace, target, { format, signal });
     const loss = lossText(format, Object.entries(report.left));
     return [reportText(report), ...(loss === undefined ? [] : [`  ${loss}`])];
@@ -39,8 +39,8 @@ export async function exportEach(
   text: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  return await told(context, async () => {
-    if (!workspace.config.persistence.enabled) return [nothingSaved];
+  return await reportErrors(context, async () => {
+    if (!workspace.config.persistence.enabled) return [nothingExportedText];
     const format = text === "" ? defaultExportFormat : text;
     if (!isExportFormat(format)) return [unknown(format)];
     return [projectText(await exportProject(context, workspace, { format, signal }))];
@@ -54,7 +54,7 @@ function currentTarget({ id, begun }: CurrentConversation): Target {
 }
 
 /** A name may contain spaces: the last word is the format if it is one. */
-function wishOf(text: string): { named: string; format: ExportFormat } {
+function parseExportArguments(text: string): { named: string; format: ExportFormat } {
   const [, before = "", last = ""] = /^(.*?)\s*(\S*)$/.exec(text) ?? [];
   return isExportFormat(last) ? { named: before, format: last } : { named: text, format: defaultExportFormat };
 }
@@ -64,7 +64,7 @@ function unknown(format: string): string {
 }
 
 /** A failed export must not end the interactive run. */
-async function told(context: CommandContext, work: () => Promise<string[]>): Promise<string[]> {
+async function reportErrors(context: CommandContext, work: () => Promise<string[]>): Promise<string[]> {
   try {
     return await work();
   } catch (error) {

@@ -3,7 +3,7 @@ export interface PromptArgument {
   readonly isRequired: boolean;
 }
 
-export interface GivenArguments {
+export interface ParsedArguments {
   readonly values: Readonly<Record<string, string>>;
   /** Required arguments that were not given. */
   readonly missing: readonly string[];
@@ -22,7 +22,7 @@ interface Word {
  * Parses `name=value` words; values with blanks are quoted. Text without a name is for the first argument that was not
  * named; several quoted words are for several arguments, in order.
  */
-export function givenArguments(text: string, known: readonly PromptArgument[]): GivenArguments {
+export function parsePromptArguments(text: string, known: readonly PromptArgument[]): ParsedArguments {
   const words = wordsOf(text, new Set(known.map(({ name }) => name)));
   const named = words.flatMap(({ name, value }) => (name === undefined ? [] : [[name, value] as const]));
   const others = words.filter(({ name }) => name === undefined);

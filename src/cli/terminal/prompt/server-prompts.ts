@@ -5,7 +5,7 @@ import { CommandError, exitCodes } from "../../command-error.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import type { CurrentConversation } from "./current-conversation.js";
-import { givenArguments, type PromptArgument, promptUsage } from "./prompt-arguments.js";
+import { parsePromptArguments, type PromptArgument, promptUsage } from "./prompt-arguments.js";
 
 const maxDescriptionChars = 80;
 
@@ -38,7 +38,7 @@ export async function promptText(current: CurrentConversation, line: string, sig
 
 /** Checks the arguments before the server is asked: its own error messages vary, or are missing. */
 function valuesFor({ command, arguments: known }: ServerPrompt, line: string): Readonly<Record<string, string>> {
-  const { values, missing, excess } = givenArguments(line.slice(1 + command.length).trim(), known);
+  const { values, missing, excess } = parsePromptArguments(line.slice(1 + command.length).trim(), known);
   if (missing.length === 0 && excess === "") return values;
   const problem =
     missing.length > 0

@@ -1,7 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { shortened } from "../../../base/text/truncate.js";
 import { conversationExcerpt } from "../../../rollouts/list/conversation-excerpt.js";
-import { candidatesOf, cleaned, cleanedText, type CleanWish } from "../../commands/maintenance/clean-conversations.js";
+import {
+  findCandidates,
+  cleanConversations,
+  cleanedText,
+  type CleanRequest,
+} from "../../commands/maintenance/clean-conversations.js";
 import { type CommandContext, printLine } from "../../context.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations } from "../../conversations/project-conversations.js";
@@ -11,7 +16,7 @@ import { helpTable } from "../../format/help-table.js";
 import { localTime } from "../../format/local-time.js";
 import { wholeNumber } from "../../format/whole-number.js";
 import { contextText } from "../context-text.js";
-import { tellNotCompacted } from "../not-compacted.js";
+import { reportNotCompacted } from "../not-compacted.js";
 import { noChanges, statText } from "../stat-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { exportEach, exportNamed } from "./export-conversations.js";
@@ -113,23 +118,23 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ],
   ["mcp", { description: "List MCP servers and their prompts", run: showServers }],
   ["clear", { description: "Start a new conversation", run: clear }],
-  ["exit", { description: "Exit cody", run: leave }],
-  ["quit", { description: "Exit cody", run: leave }],
+  ["exit", { description: "Exit cody", run: quit }],
+  ["quit", { description: "Exit cody", run: quit }],
 ]);
 
-async function leave(): Promise<Then> {
+async function quit(): Promise<Then> {
   return "leave";
 }
 
 async function showHelp({ context }: SlashCall): Promise<Then> {
   const rows = [...commands].map(([name, { usage = name, description }]) => [`/${usage}`, description] as const);
-  await tellAside(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.columns)]);
+  await printLines(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.columns)]);
   return "stay";
 }
 
 async function showStatus({ context, current }: SlashCall): Promise<Then> {
   const { id, provider, model, turns, tokens, cost, file } = current.status;
-  await tellAside(context, [
+  await printLines(context, [
     `Conversation: ${id}`,
     `Provider: ${provider} (${model})`,
     `Turns: ${turns}`,
@@ -143,7 +148,7 @@ async function showStatus({ context, current }: SlashCall): Promise<Then> {
 async function showContext({ context, current }: SlashCall): Promise<Then> {
   const usage = await current.begun?.conversation.contextUsage();
   const columns = context.terminal.stdout.columns;
-  await tellAside(context, usage === undefined ? [nothingSaid] : contextText(usage, columns));
+  await printLines(context, usage === undefined ? [noMessagesText] : contextText(usage, columns));
   return "stay";
 }
 
@@ -151,11 +156,11 @@ async function showContext({ context, current }: SlashCall): Promise<Then> {
 async function compact({ context, current, text, signal }: SlashCall): Promise<Then> {
   const player = current.begun;
   if (player === undefined) {
-    await tellAside(context, [nothingSaid]);
+    await printLines(context, [noMessagesText]);
     return "stay";
   }
   const work = player.conversation.compact(text === "" ? {} : { instructions: text });
-  await tellNotCompacted(context, await player.watch(work, signal));
+  await reportNotCompacted(context, await player.watch(work, signal));
   return "stay";
 }
 
@@ -166,18 +171,18 @@ async function pin({ context, current, text, signal }: SlashCall): Promise<Then>
   }
   const player = await current.player();
   await player.watch(player.conversation.pin(text), signal);
-  await tellAside(context, [`Pinned: ${text}`]);
+  await printLines(context, [`Pinned: ${text}`]);
   return "stay";
 }
 
 async function fork({ context, current, text }: SlashCall): Promise<Then> {
   const old = current.begun?.conversation.id;
   if (old === undefined) {
-    await tellAside(context, [nothingSaid]);
+    await printLines(context, [noMessagesText]);
     return "stay";
   }
   if (!current.workspace.config.persistence.enabled) {
-    await tellAside(context, ["Cannot fork: this run does not save conversations."]);
+    await printLines(context, ["Cannot fork: this run does not save conversations."]);
     return "stay";
   }
   const afterTurn = text === "" ? undefined : wholeNumber(text);
@@ -186,7 +191,7 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
     return "stay";
   }
   await current.fork(afterTurn);
-  await tellAside(context, [`Forked conversation: ${current.id}`, `Forked from: ${old}`]);
+  await printLines(context, [`Forked conversation: ${current.id}`, `Forked from: ${old}`]);
   return "stay";
 }
 
@@ -198,59 +203,59 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   }
   const conversation = current.begun?.conversation;
   if (conversation === undefined || conversation.rolloutPath === null) {
-    await tellAside(context, [noChanges(turn)]);
+    await printLines(context, [noChanges(turn)]);
     return "stay";
   }
   await conversation.flush();
   // Imported on use, to keep the start of a conversation fast.
   const { SavedChanges } = await import("../../commands/changes/saved-changes.js");
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
-  const { takenBackLines } = await import("../../commands/changes/undo-text.js");
+  const { undoneLines } = await import("../../commands/changes/undo-text.js");
   const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
   const [tracker, takenBack] = [changes.diff(turn), changes.takenBack(turn)];
   const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
   const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : shown;
-  await tellAside(context, [...takenBackLines(takenBack, changes.turns), ...lines]);
+  await printLines(context, [...undoneLines(takenBack, changes.turns), ...lines]);
   return "stay";
 }
 
 async function undo({ context, current, signal, ask }: SlashCall): Promise<Then> {
-  const { undoAfterAsking } = await import("./undo-command.js");
-  const tell = (lines: readonly string[]): Promise<void> => tellAside(context, lines);
-  await undoAfterAsking(current, { env: context.terminal.env, tell, ask }, signal);
+  const { confirmUndo } = await import("./undo-command.js");
+  const tell = (lines: readonly string[]): Promise<void> => printLines(context, lines);
+  await confirmUndo(current, { env: context.terminal.env, tell, ask }, signal);
   return "stay";
 }
 
 async function exportOne({ context, current, text, signal }: SlashCall): Promise<Then> {
-  await tellAside(context, await exportNamed(context, current, text, signal));
+  await printLines(context, await exportNamed(context, current, text, signal));
   return "stay";
 }
 
 async function exportAll({ context, current, text, signal }: SlashCall): Promise<Then> {
-  await tellAside(context, await exportEach(context, current, text, signal));
+  await printLines(context, await exportEach(context, current, text, signal));
   return "stay";
 }
 
 async function conversations({ context, current, text }: SlashCall): Promise<Then> {
-  await tellAside(context, await conversationsText(context, current, text));
+  await printLines(context, await conversationsText(context, current, text));
   return "stay";
 }
 
 async function showServers({ context, current, signal }: SlashCall): Promise<Then> {
-  await tellAside(context, await serversText(current, signal));
+  await printLines(context, await serversText(current, signal));
   return "stay";
 }
 
 async function clear({ context, current }: SlashCall): Promise<Then> {
   await current.clear();
-  await tellAside(context, ["Conversation history cleared.", `Conversation: ${current.id}`]);
+  await printLines(context, ["Conversation history cleared.", `Conversation: ${current.id}`]);
   return "stay";
 }
 
-const nothingSaid = "This conversation has no messages yet.";
+const noMessagesText = "This conversation has no messages yet.";
 
 /** With --json, stdout is for events only. */
-async function tellAside(context: CommandContext, lines: readonly string[]): Promise<void> {
+async function printLines(context: CommandContext, lines: readonly string[]): Promise<void> {
   const text = lines.join("\n");
   await (context.flags.json ? context.tell(text) : printLine(context, text));
 }
@@ -268,16 +273,16 @@ async function conversationsText(
       "To save them: cody config set persistence.enabled true",
     ];
   }
-  const wishes: Readonly<Record<string, CleanWish>> = {
+  const wishes: Readonly<Record<string, CleanRequest>> = {
     clean: { projectRoot, current: current.id, olderThanMs: weekMs },
     "clean-all": { projectRoot, current: current.id },
   };
   if (text === "") return await listText(await projectConversations(context, places, projectRoot));
   const wish = Object.hasOwn(wishes, text) ? wishes[text] : undefined;
   if (wish === undefined) return ["Usage: /conversations, /conversations clean or /conversations clean-all"];
-  const candidates = await candidatesOf(context, places, wish);
+  const candidates = await findCandidates(context, places, wish);
   const stays = current.begun === undefined ? [] : ["The current conversation is kept."];
-  return [...cleanedText(await cleaned(context, places, candidates.going), candidates, wish), ...stays];
+  return [...cleanedText(await cleanConversations(context, places, candidates.going), candidates, wish), ...stays];
 }
 
 async function listText(all: readonly SavedConversation[]): Promise<string[]> {

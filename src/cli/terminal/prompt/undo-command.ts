@@ -1,13 +1,19 @@
 import { chooseRecord } from "../../../changes/restore/choose-record.js";
 import { endUnfinished } from "../../../changes/restore/undo-turn.js";
 import { ChangeFolder } from "../../../changes/workspace/change-folder.js";
-import { placesOfChanges, SavedChanges } from "../../commands/changes/saved-changes.js";
-import { obstacleLines, previewLines, stayingLines, wayOut, whatText } from "../../commands/changes/undo-text.js";
+import { changePlaces, SavedChanges } from "../../commands/changes/saved-changes.js";
+import {
+  obstacleLines,
+  previewLines,
+  remainingFolderLines,
+  obstacleHint,
+  recordText,
+} from "../../commands/changes/undo-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 const nothing = "No changes to undo.";
 
-export interface UndoTalk {
+export interface UndoDialog {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tell: (lines: readonly string[]) => Promise<void>;
   /** Absent if nobody can answer. */
@@ -15,9 +21,9 @@ export interface UndoTalk {
 }
 
 /** Previews undoing the last turn that changed files, asks, and does it. */
-export async function undoAfterAsking(
+export async function confirmUndo(
   current: CurrentConversation,
-  { env, tell, ask }: UndoTalk,
+  { env, tell, ask }: UndoDialog,
   signal: AbortSignal,
 ): Promise<void> {
   const player = current.begun;
@@ -26,7 +32,7 @@ export async function undoAfterAsking(
   const { id } = player.conversation;
   const { places } = current.surroundings;
   await player.conversation.flush();
-  const where = placesOfChanges(places, { id, path }, env);
+  const where = changePlaces(places, { id, path }, env);
   // No turn runs while a command is being answered.
   await endUnfinished(where, new ChangeFolder(where.folder), new Date());
   const { records, folder, turns } = await SavedChanges.read(places, { id, path }, env);
@@ -35,13 +41,13 @@ export async function undoAfterAsking(
   const { root, steps } = chosen.plan;
   const obstructed = steps.filter(({ obstacle }) => obstacle !== undefined);
   const ready = steps.filter(({ obstacle }) => obstacle === undefined);
-  const head = `Undo of ${whatText(chosen.record, turns)} in ${root} would change:`;
-  const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed), ...stayingLines(chosen.plan)];
+  const head = `Undo of ${recordText(chosen.record, turns)} in ${root} would change:`;
+  const preview = [head, ...previewLines(ready), ...obstacleLines(obstructed), ...remainingFolderLines(chosen.plan)];
   if (steps.length === 0)
     return await tell([head, "  Nothing to change: all files already have their earlier content."]);
   if (obstructed.length > 0) {
     const overwrite = `exit this conversation and run: cody undo ${id} --overwrite --yes`;
-    const help = wayOut({ ...chosen.plan, steps: obstructed }, overwrite);
+    const help = obstacleHint({ ...chosen.plan, steps: obstructed }, overwrite);
     return await tell([...preview, `Nothing was changed; the files above block the undo. ${help}`]);
   }
   if (ask === undefined) return await tell([...preview, `Nothing was changed. To apply: cody undo ${id} --yes`]);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { ImportError } from "../../../base/errors.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
-import { ClaudeReading } from "./transcript.js";
+import { ClaudeTranscript } from "./transcript.js";
 import { type ClaudeSurvey, isEntry, surveyClaude } from "./survey.js";
-import { KeptItems } from "../import/kept-items.js";
+import { KeptItemBuffer } from "../import/kept-items.js";
 import type { Losses } from "../import/losses.js";
 import { sourceLines } from "../import/source-file.js";
 import type { ReadSource, SourceFile, SourceRecord } from "../import/source.js";
@@ -41,15 +41,15 @@ async function* conversationRecords(
   survey: ClaudeSurvey,
   losses: Losses,
 ): AsyncGenerator<SourceRecord> {
-  const kept = new KeptItems(survey.keepings);
-  const reading = new ClaudeReading(losses, survey.lastOf, (position) => kept.take(position));
+  const kept = new KeptItemBuffer(survey.keepings);
+  const reading = new ClaudeTranscript(losses, survey.lastOf, (position) => kept.take(position));
   const seen = new Set<string>();
   let sidechains = 0;
   let position = -1;
   for await (const { value } of sourceLines(file)) {
     if (!isEntry(value)) {
       if (value["isSidechain"] === true) sidechains += 1;
-      noteBeside(value, losses);
+      countSkipped(value, losses);
       continue;
     }
     position += 1;
@@ -74,7 +74,7 @@ function itemsIn(records: readonly SourceRecord[]): ResponseItem[] {
   return records.flatMap((record) => (record.type === "item" ? [record.item] : []));
 }
 
-function noteBeside(value: LineObject, losses: Losses): void {
+function countSkipped(value: LineObject, losses: Losses): void {
   if (value["isSidechain"] === true) losses.count("sidechain_entries");
   else if (value.type === "file-history-snapshot") losses.count("file_snapshots");
   else if (!bookkeeping.has(value.type)) losses.count("unknown_lines");

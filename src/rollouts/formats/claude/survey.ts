@@ -1,9 +1,9 @@
 import { ImportError } from "../../../base/errors.js";
 import { isRecord } from "../../../base/is-record.js";
 import type { LineObject } from "../../file/line-object.js";
-import { fieldsOf, saidText, textOf } from "../import/fields.js";
-import type { Keeping } from "../import/kept-items.js";
-import { Lineage } from "../import/lineage.js";
+import { fieldsOf, nonBlankText, textOf } from "../import/fields.js";
+import type { KeptRange } from "../import/kept-items.js";
+import { EntryPath } from "../import/lineage.js";
 import type { Losses } from "../import/losses.js";
 import { sourceLines } from "../import/source-file.js";
 import type { SourceFacts, SourceFile } from "../import/source.js";
@@ -17,7 +17,7 @@ export interface ClaudeSurvey {
   readonly name: string | undefined;
   /** For each entry, whether it belongs to the conversation. */
   readonly belongs: readonly boolean[];
-  readonly keepings: readonly Keeping[];
+  readonly keepings: readonly KeptRange[];
   /** Position of the last line of each model message, because a message has one line per part. */
   readonly lastOf: ReadonlyMap<string, number>;
 }
@@ -33,7 +33,7 @@ interface Seen {
 const nothingSeen: Seen = { messageId: undefined, calls: [], results: [] };
 
 export async function surveyClaude(file: SourceFile, losses: Losses): Promise<ClaudeSurvey> {
-  const lineage = new Lineage();
+  const lineage = new EntryPath();
   let isLinked = false;
   const seen: Seen[] = [];
   const compactions: { readonly at: number; readonly kept: readonly string[] }[] = [];
@@ -44,7 +44,7 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
     if (!isEntry(value)) continue;
     if (lineage.full) throw new ImportError(file.path, "it has too many entries");
     noteFacts(facts, value);
-    const kept = keptBy(value);
+    const kept = keptUuids(value);
     if (kept !== undefined) compactions.push({ at: lineage.length, kept });
     const parent = parentOf(value);
     isLinked ||= typeof parent === "string";
@@ -57,7 +57,7 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
     facts,
     name: names.custom ?? names.made,
     belongs,
-    keepings: compactions.flatMap(({ at, kept }) => keeping(at, kept, lineage)),
+    keepings: compactions.flatMap(({ at, kept }) => keptRange(at, kept, lineage)),
     lastOf: lastOf(seen, belongs),
   };
 }
@@ -76,18 +76,18 @@ export function isClaudeMessage({ type, message }: Readonly<Record<string, unkno
 const nameTypes = new Set(["custom-title", "ai-title", "summary"]);
 
 function noteName(names: { custom?: string | undefined; made?: string | undefined }, value: LineObject): void {
-  if (value.type === "custom-title") names.custom = saidText(value["customTitle"]) ?? names.custom;
-  else if (value.type === "ai-title") names.made = saidText(value["aiTitle"]) ?? names.made;
-  else if (value.type === "summary") names.made ??= saidText(value["summary"]);
+  if (value.type === "custom-title") names.custom = nonBlankText(value["customTitle"]) ?? names.custom;
+  else if (value.type === "ai-title") names.made = nonBlankText(value["aiTitle"]) ?? names.made;
+  else if (value.type === "summary") names.made ??= nonBlankText(value["summary"]);
 }
 
 function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }, value: LineObject): void {
   facts.id ??= textOf(value["sessionId"]);
   facts.createdAt ??= textOf(value["timestamp"]);
-  facts.cwd ??= saidText(value["cwd"]);
-  const branch = saidText(value["gitBranch"]);
+  facts.cwd ??= nonBlankText(value["cwd"]);
+  const branch = nonBlankText(value["gitBranch"]);
   if (branch !== "HEAD") facts.branch ??= branch;
-  const model = saidText(fieldsOf(value["message"])["model"]);
+  const model = nonBlankText(fieldsOf(value["message"])["model"]);
   if (model === undefined || isSynthetic(model) || facts.model !== undefined) return;
   facts.model = model;
   facts.provider = "anthropic";
@@ -107,7 +107,7 @@ function parentOf(value: LineObject): string | null | undefined {
   return parent ?? (value["parentUuid"] === undefined ? undefined : null);
 }
 
-function keptBy(value: LineObject): readonly string[] | undefined {
+function keptUuids(value: LineObject): readonly string[] | undefined {
   if (value["isCompactSummary"] !== true && !isBoundary(value)) return undefined;
   const uuids = fieldsOf(fieldsOf(value["compactMetadata"])["preservedMessages"])["uuids"];
   return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string") : [];
@@ -140,7 +140,7 @@ function textsIf(wanted: boolean, value: unknown): string[] {
  * Marks the entries that lead to the last one, and those beside that path: of parallel calls only the last result
  * continues the path, and the parts of one message may follow different results.
  */
-function belonging(lineage: Lineage, seen: readonly Seen[]): boolean[] {
+function belonging(lineage: EntryPath, seen: readonly Seen[]): boolean[] {
   const belongs = lineage.path();
   const messages = new Set(seen.flatMap(({ messageId }, at) => (belongs[at] === true ? (messageId ?? []) : [])));
   for (const [at, { messageId }] of seen.entries()) {
@@ -153,7 +153,7 @@ function belonging(lineage: Lineage, seen: readonly Seen[]): boolean[] {
   return belongs;
 }
 
-function keeping(at: number, kept: readonly string[], lineage: Lineage): Keeping[] {
+function keptRange(at: number, kept: readonly string[], lineage: EntryPath): KeptRange[] {
   const positions = new Set(kept.flatMap((uuid) => lineage.positionOf(uuid) ?? []).filter((position) => position < at));
   if (positions.size === 0) return [];
   return [

@@ -1,11 +1,11 @@
 import type { ResponseItem, ContentPart, ItemOrigin } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
-import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
+import { type Fields, fieldsOf, nonBlankText, textOf } from "../import/fields.js";
 import type { Losses } from "../import/losses.js";
-import { messageOf, summaryItem, textPart, told, blocksOf, imagePart, outputOf } from "../import/parts.js";
+import { messageOf, summaryItem, textPart, developerMessage, blocksOf, imagePart, outputOf } from "../import/parts.js";
 import type { SourceRecord } from "../import/source.js";
 import { isoTime } from "../lines/detect.js";
-import { called, said, thought } from "../lines/form-items.js";
+import { callItem, messageItem, reasoningItem } from "../lines/form-items.js";
 import { isBoundary, isSynthetic } from "./survey.js";
 
 type ItemRecord = Extract<SourceRecord, { type: "item" }>;
@@ -16,7 +16,7 @@ const commandArgs = /<command-args>([^]*?)<\/command-args>/;
 const localOutput = /^\s*(?:<local-command-(?:stdout|stderr|caveat)>|Caveat: The messages below were generated)/;
 
 /** Converts the entries of the conversation in order. */
-export class ClaudeReading {
+export class ClaudeTranscript {
   readonly #losses: Losses;
   readonly #lastOf: ReadonlyMap<string, number>;
   readonly #kept: (position: number) => ResponseItem[];
@@ -76,7 +76,7 @@ export class ClaudeReading {
     }
     const items = userItems(content, this.#losses);
     const isTold = entry["isMeta"] === true;
-    const records = (isTold ? items.flatMap(asTold) : items).map((item): ItemRecord => ({
+    const records = (isTold ? items.flatMap(markInjected) : items).map((item): ItemRecord => ({
       type: "item",
       timestamp,
       item,
@@ -98,7 +98,7 @@ export class ClaudeReading {
     this.#saysUntil = Math.max(this.#saysUntil, last);
     // Every line of the message repeats the usage, so only the last one counts.
     if (message["usage"] !== undefined && position >= last) this.#losses.count("usage");
-    const by = { provider: "anthropic", model: saidText(message["model"]) };
+    const by = { provider: "anthropic", model: nonBlankText(message["model"]) };
     const records = modelItems(message, this.#losses).map((item): ItemRecord => ({
       type: "item",
       timestamp,
@@ -133,10 +133,10 @@ const lostEntries: ReadonlyMap<string, "attachments" | "system_notes"> = new Map
 ]);
 
 /** Marks text that Claude Code injected on the user's behalf; images stay as they are. */
-function asTold(item: ResponseItem): ResponseItem[] {
+function markInjected(item: ResponseItem): ResponseItem[] {
   if (item.type !== "message") return [item];
   const text = textsOf([item]);
-  return text === "" ? [item] : [told(text)];
+  return text === "" ? [item] : [developerMessage(text)];
 }
 
 function textsOf(items: readonly ResponseItem[]): string {
@@ -157,14 +157,14 @@ function modelItems(message: Fields, losses: Losses): ResponseItem[] {
 
 function modelBlock(block: Fields, origin: ItemOrigin | undefined, losses: Losses): ResponseItem[] {
   const { type, text, thinking, data, signature, id, name } = block;
-  if (type === "text" && typeof text === "string") return text === "" ? [] : [said("assistant", text)];
+  if (type === "text" && typeof text === "string") return text === "" ? [] : [messageItem("assistant", text)];
   if (type === "tool_use" && typeof id === "string" && typeof name === "string") {
-    return [called(id, name, block["input"])];
+    return [callItem(id, name, block["input"])];
   }
   if (type === "thinking" && typeof thinking === "string") {
     if (textOf(signature) === undefined || origin === undefined)
-      return thinking === "" ? [] : [thought(thinking, undefined)];
-    return [{ ...thought(thinking, signature), origin }];
+      return thinking === "" ? [] : [reasoningItem(thinking, undefined)];
+    return [{ ...reasoningItem(thinking, signature), origin }];
   }
   if (type === "redacted_thinking" && typeof data === "string" && origin !== undefined) {
     return [{ type: "reasoning", summary: [], encrypted_content: data, origin }];

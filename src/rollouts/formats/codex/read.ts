@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import { bareId } from "../../../base/text/conversation-id.js";
 import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
-import { formFacts } from "../lines/form-facts.js";
-import { FormReader } from "../lines/form-reader.js";
-import { partsBefore, type RolloutPart } from "../../file/history-base.js";
-import { idOfName } from "../../layout.js";
+import { lineFacts } from "../lines/form-facts.js";
+import { ForeignLineReader } from "../lines/form-reader.js";
+import { findEarlierParts, type RolloutPart } from "../../file/history-base.js";
+import { idFromFileName } from "../../layout.js";
 import { legacyLines } from "../../file/legacy-lines.js";
 import type { LineObject } from "../../file/line-object.js";
 import { codexRecords } from "./records.js";
-import { fieldsOf, saidText, textOf } from "../import/fields.js";
+import { fieldsOf, nonBlankText, textOf } from "../import/fields.js";
 import type { Losses } from "../import/losses.js";
 import { type NumberedObject, sourceLines } from "../import/source-file.js";
 import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
@@ -27,7 +27,7 @@ async function factsOf(file: SourceFile): Promise<SourceFacts> {
   const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = { id: uuidOfName(file.path) };
   for await (const { number, value } of sourceLines(file)) {
     if (value.type === "session_meta" && facts.cwd === undefined) Object.assign(facts, metaFacts(value));
-    const { model, provider, createdAt, cwd } = "payload" in value ? contextFacts(value) : formFacts(value);
+    const { model, provider, createdAt, cwd } = "payload" in value ? contextFacts(value) : lineFacts(value);
     facts.createdAt ??= createdAt;
     facts.cwd ??= cwd;
     facts.provider ??= provider;
@@ -40,7 +40,7 @@ async function factsOf(file: SourceFile): Promise<SourceFacts> {
 
 /** Returns the UUID in a file name. Any other name is ignored, because names can collide and change. */
 function uuidOfName(path: string): string | undefined {
-  const id = idOfName(basename(path));
+  const id = idFromFileName(basename(path));
   return id === undefined || bareId(id) === id ? undefined : id;
 }
 
@@ -50,12 +50,12 @@ function metaFacts(value: LineObject): Partial<SourceFacts> {
   const said = {
     id: textOf(payload["id"]),
     createdAt: textOf(payload["timestamp"]),
-    cwd: saidText(payload["cwd"]),
-    branch: saidText(git["branch"]),
-    commit: saidText(git["commit_hash"]),
-    repositoryUrl: saidText(git["repository_url"]),
-    provider: saidText(metadata["provider"]) ?? saidText(payload["model_provider"]),
-    model: saidText(metadata["model"]),
+    cwd: nonBlankText(payload["cwd"]),
+    branch: nonBlankText(git["branch"]),
+    commit: nonBlankText(git["commit_hash"]),
+    repositoryUrl: nonBlankText(git["repository_url"]),
+    provider: nonBlankText(metadata["provider"]) ?? nonBlankText(payload["model_provider"]),
+    model: nonBlankText(metadata["model"]),
   };
   return Object.fromEntries(Object.entries(said).filter(([, text]) => text !== undefined));
 }
@@ -63,7 +63,7 @@ function metaFacts(value: LineObject): Partial<SourceFacts> {
 function contextFacts({ type, payload }: LineObject): SourceFacts {
   if (type !== "turn_context") return {};
   const { model, provider } = fieldsOf(payload);
-  return { model: saidText(model), provider: saidText(provider) };
+  return { model: nonBlankText(model), provider: nonBlankText(provider) };
 }
 
 async function* rolloutRecords(file: SourceFile, losses: Losses): AsyncGenerator<SourceRecord> {
@@ -81,7 +81,7 @@ async function* rolloutRecords(file: SourceFile, losses: Losses): AsyncGenerator
 
 async function partsOf({ path }: SourceFile, { number, value }: NumberedObject): Promise<RolloutPart[]> {
   try {
-    return await partsBefore(value, { path, conversationId: path, line: number });
+    return await findEarlierParts(value, { path, conversationId: path, line: number });
   } catch (error) {
     if (error instanceof CorruptedRolloutError) throw new ImportError(path, error.detail);
     throw error;
@@ -90,7 +90,7 @@ async function partsOf({ path }: SourceFile, { number, value }: NumberedObject):
 
 class RolloutReading {
   readonly #losses: Losses;
-  readonly #forms = new FormReader("imported");
+  readonly #forms = new ForeignLineReader("imported");
   #isPaginated = false;
   #time: string | undefined;
 

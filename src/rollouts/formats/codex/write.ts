@@ -6,11 +6,11 @@ import { version } from "../../../version.js";
 import { encodeLine } from "../../file/encode.js";
 import { legacyLines } from "../../file/legacy-lines.js";
 import { codexId } from "../export/export-name.js";
-import type { Writing } from "../export/writing.js";
-import type { Survey } from "../export/survey.js";
+import type { WriterInput } from "../export/writing.js";
+import type { ExportFacts } from "../export/survey.js";
 
 /** Writes a rollout that Codex lists and resumes: one self-contained file without lines of a type unknown to Codex. */
-export async function* writeCodex({ survey, batches }: Writing): AsyncGenerator<string> {
+export async function* writeCodex({ survey, batches }: WriterInput): AsyncGenerator<string> {
   yield encodeLine(firstLine(survey));
   const events = new MissingEvents(survey.silent);
   const isPaginated = survey.meta?.history_mode === "paginated";
@@ -26,7 +26,7 @@ export async function* writeCodex({ survey, batches }: Writing): AsyncGenerator<
  * The source is `cli`, because Codex lists no other by default. The provider is left out, because Codex would look it
  * up in its own configuration, and so is the history base, because the file contains the complete history.
  */
-function firstLine({ conversationId, createdAt, provider, model, meta }: Survey): OwnLine {
+function firstLine({ conversationId, createdAt, provider, model, meta }: ExportFacts): OwnLine {
   const { model_provider: _, history_mode: __, history_base: ___, ...said } = meta ?? unknownMeta;
   const payload = { ...said, id: codexId(conversationId), timestamp: createdAt, source: "cli" };
   // A second id of the same conversation, which newer Codex prefers.

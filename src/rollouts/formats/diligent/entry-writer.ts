@@ -1,8 +1,8 @@
 import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
-import { type FormPart, formPart } from "../export/form-parts.js";
-import type { Survey } from "../export/survey.js";
+import { type PlainPart, plainPart } from "../export/form-parts.js";
+import type { ExportFacts } from "../export/survey.js";
 
 /** Version of the session format that supports compactions. */
 const sessionVersion = 2;
@@ -30,7 +30,7 @@ interface Place {
 
 /** Writes entries that each name their predecessor. */
 export class EntryWriter {
-  readonly #survey: Survey;
+  readonly #survey: ExportFacts;
   readonly #leave: (kind: string) => void;
   /** The entry of each item in the current history; all of them are on the path from the root to the leaf. */
   readonly #places = new WeakMap<ResponseItem, Place>();
@@ -45,7 +45,7 @@ export class EntryWriter {
   #row: { readonly timestamp: string; readonly items: ResponseItem[]; readonly blocks: object[] } | undefined;
   #model = "";
 
-  constructor(survey: Survey, leave: (kind: string) => void) {
+  constructor(survey: ExportFacts, leave: (kind: string) => void) {
     this.#survey = survey;
     this.#leave = leave;
   }
@@ -60,7 +60,7 @@ export class EntryWriter {
   }
 
   *item(item: ResponseItem, timestamp: string): Generator<string> {
-    const part = formPart(item, this.#leave);
+    const part = plainPart(item, this.#leave);
     if (part === undefined) return;
     const block = blockOf(part);
     if (block !== undefined) {
@@ -158,7 +158,7 @@ export class EntryWriter {
   }
 
   #says(item: ResponseItem): boolean {
-    const part = formPart(item, () => undefined);
+    const part = plainPart(item, () => undefined);
     return part !== undefined && !(part.type === "said" && part.role === "system");
   }
 
@@ -175,7 +175,7 @@ export class EntryWriter {
     }
   }
 
-  #messageOf(part: FormPart): object | undefined {
+  #messageOf(part: PlainPart): object | undefined {
     if (part.type === "answered") {
       const toolName = this.#names.get(part.id) ?? "";
       return { role: "tool_result", toolCallId: part.id, toolName, output: part.output, isError: false };
@@ -210,7 +210,7 @@ function modelKey(provider: string, model: string): string {
 }
 
 /** Returns the block of a part that belongs into the current model message; undefined for other parts. */
-function blockOf(part: FormPart): object | undefined {
+function blockOf(part: PlainPart): object | undefined {
   switch (part.type) {
     case "said":
       return part.role === "assistant" ? { type: "text", text: part.text } : undefined;

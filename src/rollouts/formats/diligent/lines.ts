@@ -3,17 +3,25 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { LineObject } from "../../file/line-object.js";
 import { isoTime } from "../lines/detect.js";
-import { type FormItems, notUnderstood, said, answered, called, partItems, thought } from "../lines/form-items.js";
-import { itemLine, type FormLines } from "../lines/form-lines.js";
+import {
+  type ConvertedItems,
+  unknownItems,
+  messageItem,
+  callOutputItem,
+  callItem,
+  partItems,
+  reasoningItem,
+} from "../lines/form-items.js";
+import { itemLine, type ConvertedLines } from "../lines/form-lines.js";
 import { filesText } from "./files-text.js";
 import { EntryTree } from "./tree.js";
 
 /** Reads a tree of entries one by one; at the start of a branch the history is reset to its state there. */
-export class EntryForm {
+export class EntryReader {
   readonly #tree = new EntryTree();
   #cwd = "/";
 
-  linesOf(entry: LineObject): FormLines {
+  linesOf(entry: LineObject): ConvertedLines {
     const timestamp = isoTime(entry["timestamp"]);
     if (entry.type === "session") return { lines: [], whole: this.#begin(entry) };
     const parent = typeof entry["parentId"] === "string" ? entry["parentId"] : null;
@@ -32,14 +40,14 @@ export class EntryForm {
     return version === undefined || (typeof version === "number" && version <= newestVersion);
   }
 
-  #itemsOf(entry: LineObject, parent: string | null): FormItems {
+  #itemsOf(entry: LineObject, parent: string | null): ConvertedItems {
     const { type, message } = entry;
-    if (type === "message") return isRecord(message) ? entryItems(message) : notUnderstood;
+    if (type === "message") return isRecord(message) ? entryItems(message) : unknownItems;
     if (type !== "compaction") return { items: [], whole: true };
     const { summary, firstKeptEntryId } = entry;
-    if (typeof summary !== "string") return notUnderstood;
+    if (typeof summary !== "string") return unknownItems;
     const kept = typeof firstKeptEntryId === "string" ? this.#tree.itemsUpTo(parent, firstKeptEntryId) : [];
-    return { items: [said("user", `[Session Summary]\n${summary}${filesText(entry)}`), ...kept], whole: true };
+    return { items: [messageItem("user", `[Session Summary]\n${summary}${filesText(entry)}`), ...kept], whole: true };
   }
 
   #modelLines({ type, provider, modelId }: LineObject, timestamp: string): OwnLine[] {
@@ -60,16 +68,16 @@ function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLin
 type Value = Readonly<Record<string, unknown>>;
 
 /** Converts the message of an entry. */
-function entryItems(message: Value): FormItems {
+function entryItems(message: Value): ConvertedItems {
   const { role, content, toolCallId, output } = message;
   if (role === "user") return partItems("user", content, () => undefined);
   if (role === "assistant") return partItems("assistant", content, blockItem);
-  if (role !== "tool_result" || typeof toolCallId !== "string") return notUnderstood;
-  return { items: [answered(toolCallId, output)], whole: true };
+  if (role !== "tool_result" || typeof toolCallId !== "string") return unknownItems;
+  return { items: [callOutputItem(toolCallId, output)], whole: true };
 }
 
 function blockItem({ type, id, name, input, thinking, signature }: Value): ResponseItem | undefined {
-  if (type === "thinking" && typeof thinking === "string") return thought(thinking, signature);
+  if (type === "thinking" && typeof thinking === "string") return reasoningItem(thinking, signature);
   if (type !== "tool_call" || typeof id !== "string" || typeof name !== "string") return undefined;
-  return called(id, name, input);
+  return callItem(id, name, input);
 }

@@ -8,9 +8,9 @@ import {
 } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
 import { codexRecords } from "../codex/records.js";
-import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
-import { KeptItems, type Keeping } from "../import/kept-items.js";
-import { Lineage } from "../import/lineage.js";
+import { type Fields, fieldsOf, nonBlankText, textOf } from "../import/fields.js";
+import { KeptItemBuffer, type KeptRange } from "../import/kept-items.js";
+import { EntryPath } from "../import/lineage.js";
 import type { Losses } from "../import/losses.js";
 import {
   summaryItem,
@@ -20,12 +20,12 @@ import {
   outputOf,
   shellCommand,
   textPart,
-  told,
+  developerMessage,
 } from "../import/parts.js";
 import { sourceLines } from "../import/source-file.js";
-import type { PlayedBy, ReadSource, SourceFile, SourceRecord, SourceFacts } from "../import/source.js";
+import type { AnsweredBy, ReadSource, SourceFile, SourceRecord, SourceFacts } from "../import/source.js";
 import { isoTime } from "../lines/detect.js";
-import { answered, called, said, thought } from "../lines/form-items.js";
+import { callOutputItem, callItem, messageItem, reasoningItem } from "../lines/form-items.js";
 import { filesText } from "./files-text.js";
 
 /** Maps pi's names of APIs to cody's. */
@@ -48,7 +48,7 @@ async function* entryRecords(
   { onPath, keepings }: EntrySurvey,
   losses: Losses,
 ): AsyncGenerator<SourceRecord> {
-  const kept = new KeptItems(keepings);
+  const kept = new KeptItemBuffer(keepings);
   const reading = new EntryReading(losses, (position) => kept.take(position));
   let position = -1;
   // The survey has already counted damaged lines.
@@ -80,7 +80,7 @@ class EntryReading {
 
   recordsOf(entry: LineObject, position: number): SourceRecord[] {
     const timestamp = isoTime(entry["timestamp"]);
-    const itemRecords = (items: readonly ResponseItem[], by?: PlayedBy): SourceRecord[] =>
+    const itemRecords = (items: readonly ResponseItem[], by?: AnsweredBy): SourceRecord[] =>
       items.map((item) => ({ type: "item", timestamp, item, ...(by === undefined ? {} : { by }) }));
     switch (entry.type) {
       case "message": {
@@ -92,14 +92,14 @@ class EntryReading {
         return this.#replaced(entry, timestamp, position);
       case "model_change": {
         this.#provider = textOf(entry["provider"]);
-        return [{ type: "played_by", by: { provider: this.#provider, model: saidText(entry["modelId"]) } }];
+        return [{ type: "played_by", by: { provider: this.#provider, model: nonBlankText(entry["modelId"]) } }];
       }
       case "branch_summary":
-        return itemRecords(summaryTold(entry["summary"], this.#losses));
+        return itemRecords(branchSummaryItems(entry["summary"], this.#losses));
       case "custom_message":
-        return itemRecords(toldItems(entry["content"], this.#losses));
+        return itemRecords(injectedItems(entry["content"], this.#losses));
       case "session_info": {
-        const name = saidText(entry["name"]);
+        const name = nonBlankText(entry["name"]);
         return name === undefined ? [] : [{ type: "named", name }];
       }
       default:
@@ -107,10 +107,10 @@ class EntryReading {
     }
   }
 
-  #by({ role, provider, model }: Fields): PlayedBy | undefined {
-    if (role !== "assistant" || saidText(model) === undefined) return undefined;
-    this.#provider = saidText(provider) ?? this.#provider;
-    return { provider: this.#provider, model: saidText(model) };
+  #by({ role, provider, model }: Fields): AnsweredBy | undefined {
+    if (role !== "assistant" || nonBlankText(model) === undefined) return undefined;
+    this.#provider = nonBlankText(provider) ?? this.#provider;
+    return { provider: this.#provider, model: nonBlankText(model) };
   }
 
   #replaced(entry: LineObject, timestamp: string, position: number): SourceRecord[] {
@@ -150,10 +150,10 @@ function entryItems(message: Fields, losses: Losses): ResponseItem[] {
       return [];
     case "custom":
     case "hookMessage":
-      return toldItems(message["content"], losses);
+      return injectedItems(message["content"], losses);
     case "branchSummary":
     case "compactionSummary":
-      return summaryTold(message["summary"], losses);
+      return branchSummaryItems(message["summary"], losses);
     default:
       losses.count("unknown_parts");
       return [];
@@ -161,23 +161,23 @@ function entryItems(message: Fields, losses: Losses): ResponseItem[] {
 }
 
 /** Converts text that an extension injected for the model. */
-function toldItems(content: unknown, losses: Losses): ResponseItem[] {
+function injectedItems(content: unknown, losses: Losses): ResponseItem[] {
   const parts = inputParts(content, losses);
   const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
   losses.count("images", parts.length - texts.length);
-  return texts.map(told);
+  return texts.map(developerMessage);
 }
 
-function summaryTold(summary: unknown, losses: Losses): ResponseItem[] {
-  const text = saidText(summary);
-  if (text !== undefined) return [told(`[Summary of another branch]\n${text}`)];
+function branchSummaryItems(summary: unknown, losses: Losses): ResponseItem[] {
+  const text = nonBlankText(summary);
+  if (text !== undefined) return [developerMessage(`[Summary of another branch]\n${text}`)];
   losses.count("unknown_parts");
   return [];
 }
 
 function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
   if (message["usage"] !== undefined) losses.count("usage");
-  if (saidText(message["errorMessage"]) !== undefined) losses.count("errors");
+  if (nonBlankText(message["errorMessage"]) !== undefined) losses.count("errors");
   const blocks = blocksOf(message["content"]);
   if (blocks === undefined) losses.count("unknown_parts");
   return (blocks ?? []).flatMap((block) => {
@@ -189,12 +189,12 @@ function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
 
 function blockItem(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] | undefined {
   const { type, text, id, name } = block;
-  if (type === "text" && typeof text === "string") return text === "" ? [] : said("assistant", text);
+  if (type === "text" && typeof text === "string") return text === "" ? [] : messageItem("assistant", text);
   if (type === "thinking") return entryThought(block, message, losses);
   if ((type !== "tool_call" && type !== "toolCall") || typeof id !== "string" || typeof name !== "string") {
     return undefined;
   }
-  return called(callId(id), name, block["arguments"] ?? block["input"]);
+  return callItem(callId(id), name, block["arguments"] ?? block["input"]);
 }
 
 function resultItems(message: Fields, losses: Losses): ResponseItem[] {
@@ -205,7 +205,7 @@ function resultItems(message: Fields, losses: Losses): ResponseItem[] {
   }
   if (message["details"] !== undefined) losses.count("tool_details");
   if (message["isError"] === true) losses.count("error_marks");
-  if (content === undefined) return [answered(callId(toolCallId), output)];
+  if (content === undefined) return [callOutputItem(callId(toolCallId), output)];
   return [outputOf(callId(toolCallId), inputParts(content, losses))];
 }
 
@@ -232,7 +232,7 @@ function callId(id: string): string {
 interface EntrySurvey {
   readonly facts: SourceFacts;
   readonly onPath: readonly boolean[];
-  readonly keepings: readonly Keeping[];
+  readonly keepings: readonly KeptRange[];
 }
 
 interface Compaction {
@@ -241,7 +241,7 @@ interface Compaction {
 }
 
 async function surveyEntries(file: SourceFile, losses: Losses): Promise<EntrySurvey> {
-  const lineage = new Lineage();
+  const lineage = new EntryPath();
   const compactions: Compaction[] = [];
   const facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] } = {};
   for await (const { number, value } of sourceLines(file, losses)) {
@@ -251,13 +251,13 @@ async function surveyEntries(file: SourceFile, losses: Losses): Promise<EntrySur
     if (value.type === "compaction") {
       compactions.push({
         at: lineage.length,
-        firstKept: value["firstKeptEntryId"] ?? indexKept(value["firstKeptEntryIndex"]),
+        firstKept: value["firstKeptEntryId"] ?? firstKeptIndex(value["firstKeptEntryIndex"]),
       });
     }
     lineage.add({ id: textOf(value["id"]) ?? `line ${number}`, parent: parentOf(value) });
   }
   const onPath = lineage.path();
-  return { facts, onPath, keepings: compactions.flatMap((compaction) => keeping(compaction, lineage, onPath)) };
+  return { facts, onPath, keepings: compactions.flatMap((compaction) => keptRange(compaction, lineage, onPath)) };
 }
 
 /** Whether a line is an entry. Excludes the header and the Codex lines that cody adds when it continues such a file. */
@@ -272,11 +272,11 @@ function parentOf(value: LineObject): string | null | undefined {
 }
 
 /** Converts an index of pi's first version, which counts the header as entry 0. */
-function indexKept(index: unknown): number | undefined {
+function firstKeptIndex(index: unknown): number | undefined {
   return typeof index === "number" && Number.isSafeInteger(index) && index > 0 ? index - 1 : undefined;
 }
 
-function keeping({ at, firstKept }: Compaction, lineage: Lineage, onPath: readonly boolean[]): Keeping[] {
+function keptRange({ at, firstKept }: Compaction, lineage: EntryPath, onPath: readonly boolean[]): KeptRange[] {
   const from = typeof firstKept === "string" ? lineage.positionOf(firstKept) : firstKept;
   if (typeof from !== "number" || from >= at || onPath[from] !== true) return [];
   return [{ at, from, keeps: (position) => onPath[position] === true }];
@@ -286,14 +286,14 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
   if (value.type === "session") {
     facts.id ??= textOf(value["id"]);
     facts.createdAt ??= textOf(value["timestamp"]);
-    facts.cwd ??= saidText(value["cwd"]);
+    facts.cwd ??= nonBlankText(value["cwd"]);
   }
   const message = fieldsOf(value["message"]);
   const named = isRecord(value["message"]) && message["role"] === "assistant" ? message : value;
-  const model = saidText(named["model"]) ?? saidText(named["modelId"]);
+  const model = nonBlankText(named["model"]) ?? nonBlankText(named["modelId"]);
   if (facts.model !== undefined || model === undefined) return;
   facts.model = model;
-  facts.provider ??= saidText(named["provider"]);
+  facts.provider ??= nonBlankText(named["provider"]);
 }
 
 /**
@@ -303,20 +303,20 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
 function entryThought(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
   const { thinking, signature, thinkingSignature } = block;
   const text = textOf(thinking) ?? "";
-  const sealed = saidText(thinkingSignature) ?? saidText(signature);
+  const sealed = nonBlankText(thinkingSignature) ?? nonBlankText(signature);
   // Diligent does not record the API, but uses only one for Anthropic.
   const api = apis.get(message["api"] ?? (message["provider"] === "anthropic" ? "anthropic-messages" : undefined));
-  const model = saidText(message["model"]);
+  const model = nonBlankText(message["model"]);
   const origin = api === undefined || model === undefined ? undefined : { api, model };
   if (origin?.api === "responses" && sealed !== undefined) {
     const whole = wholeItem(sealed);
     if (whole !== undefined) return { ...whole, origin };
   }
   // With Chat Completions pi stores the name of the source field there instead of a signature.
-  if (origin?.api === "chat") return text === "" ? [] : { ...thought(text, undefined), origin };
+  if (origin?.api === "chat") return text === "" ? [] : { ...reasoningItem(text, undefined), origin };
   if (sealed !== undefined && origin?.api !== "messages") losses.count("signatures");
   if (sealed !== undefined && origin?.api === "messages") return sealedThought(block, { text, sealed, origin });
-  return text === "" ? [] : thought(text, undefined);
+  return text === "" ? [] : reasoningItem(text, undefined);
 }
 
 function sealedThought(
@@ -324,7 +324,7 @@ function sealedThought(
   { text, sealed, origin }: { text: string; sealed: string; origin: ItemOrigin },
 ): ResponseItem {
   if (block["redacted"] === true) return { type: "reasoning", summary: [], encrypted_content: sealed, origin };
-  return { ...thought(text, sealed), origin };
+  return { ...reasoningItem(text, sealed), origin };
 }
 
 /** Parses the item that pi stores as a whole with the Responses API. */

@@ -4,10 +4,10 @@ import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { estimatedTokens } from "../../../base/text/truncate.js";
 import { applyToHistory } from "../../file/history.js";
 import { EntryWriter } from "./entry-writer.js";
-import type { Writing } from "../export/writing.js";
+import type { WriterInput } from "../export/writing.js";
 
 /** Writes a tree of entries with the complete conversation, its compactions and its rollbacks. */
-export async function* writeDiligent({ survey, batches, leave }: Writing): AsyncGenerator<string> {
+export async function* writeDiligent({ survey, batches, leave }: WriterInput): AsyncGenerator<string> {
   const entries = new EntryWriter(survey, leave);
   const history: ResponseItem[] = [];
   yield* entries.begin();

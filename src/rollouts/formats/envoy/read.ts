@@ -1,5 +1,5 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { formFacts } from "../lines/form-facts.js";
+import { lineFacts } from "../lines/form-facts.js";
 import { isoTime } from "../lines/detect.js";
 import { messageItems } from "./items.js";
 import type { LineObject } from "../../file/line-object.js";
@@ -21,7 +21,7 @@ export const readMessageSource: ReadSource = async (file, losses) => ({
 async function factsOf(file: SourceFile): Promise<SourceFacts> {
   let facts: SourceFacts = {};
   for await (const { number, value } of sourceLines(file)) {
-    const said = formFacts(value);
+    const said = lineFacts(value);
     const known = { id: textOf(value["sessionId"]), ...said };
     facts = { ...known, ...Object.fromEntries(Object.entries(facts).filter(([, text]) => text !== undefined)) };
     if (number >= maxFactLines) break;

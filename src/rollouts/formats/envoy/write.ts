@@ -2,15 +2,15 @@ import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
-import type { Writing } from "../export/writing.js";
-import { type FormPart, formPart } from "../export/form-parts.js";
-import type { Survey } from "../export/survey.js";
+import type { WriterInput } from "../export/writing.js";
+import { type PlainPart, plainPart } from "../export/form-parts.js";
+import type { ExportFacts } from "../export/survey.js";
 
 /**
  * Writes AI SDK messages, one per line. The format knows neither compactions nor rollbacks, so only the current
  * history is written.
  */
-export async function* writeEnvoy({ survey, batches, leave }: Writing): AsyncGenerator<string> {
+export async function* writeEnvoy({ survey, batches, leave }: WriterInput): AsyncGenerator<string> {
   const sessionId = bareId(survey.conversationId);
   let messageIndex = 0;
   const line = (timestamp: string, messageType: "conversation" | "session-meta", message: object): string => {
@@ -25,7 +25,7 @@ export async function* writeEnvoy({ survey, batches, leave }: Writing): AsyncGen
   }
 }
 
-function sessionStart({ createdAt, provider, model, meta }: Survey): object {
+function sessionStart({ createdAt, provider, model, meta }: ExportFacts): object {
   const commit = meta?.git?.commit_hash ?? undefined;
   return {
     type: "session-start",
@@ -66,7 +66,7 @@ interface Message {
 }
 
 function* messagesOf(history: readonly ResponseItem[], leave: (kind: string) => void): Generator<Message> {
-  const parts = history.map((item) => formPart(item, leave));
+  const parts = history.map((item) => plainPart(item, leave));
   const answered = new Set(parts.flatMap((part) => (part?.type === "answered" ? [part.id] : [])));
   const names = new Map(parts.flatMap((part) => (part?.type === "called" ? [[part.id, part.name] as const] : [])));
   for (let index = 0; index < history.length; index += 1) {
@@ -84,7 +84,7 @@ function* messagesOf(history: readonly ResponseItem[], leave: (kind: string) => 
   }
 }
 
-type Called = Extract<FormPart, { type: "called" }>;
+type Called = Extract<PlainPart, { type: "called" }>;
 
 function finishedCall({ id, name, input }: Called, output: string): object {
   return {
@@ -98,7 +98,7 @@ function finishedCall({ id, name, input }: Called, output: string): object {
 }
 
 /** Writes calls whose results do not follow immediately in the SDK's own form. */
-function messageOf(part: FormPart, names: ReadonlyMap<string, string>): object {
+function messageOf(part: PlainPart, names: ReadonlyMap<string, string>): object {
   switch (part.type) {
     case "said":
       return { role: part.role, content: part.text };

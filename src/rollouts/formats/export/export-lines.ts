@@ -8,8 +8,8 @@ import { exportName } from "./export-name.js";
 import { writeHtml } from "../html/write.js";
 import { writeJson } from "../json/write.js";
 import { writeMarkdown } from "../markdown/write.js";
-import { survey } from "./survey.js";
-import type { Writing } from "./writing.js";
+import { surveyConversation } from "./survey.js";
+import type { WriterInput } from "./writing.js";
 
 /** A conversation to export. It is read twice: once for the survey, once to write it. */
 export interface ExportSource {
@@ -28,7 +28,7 @@ export interface ExportedConversation extends AsyncIterable<string> {
   readonly left: ReadonlyMap<string, number>;
 }
 
-const writers: Record<ExportFormat, (writing: Writing) => AsyncIterable<string>> = {
+const writers: Record<ExportFormat, (writing: WriterInput) => AsyncIterable<string>> = {
   markdown: writeMarkdown,
   html: writeHtml,
   json: writeJson,
@@ -39,7 +39,7 @@ const writers: Record<ExportFormat, (writing: Writing) => AsyncIterable<string>>
 
 /** Exports a conversation. Rejects when it is empty or cannot be read to its end. */
 export async function exportLines(source: ExportSource, format: ExportFormat): Promise<ExportedConversation> {
-  const known = await survey(source.conversationId, source.read());
+  const known = await surveyConversation(source.conversationId, source.read());
   if (known.headings.length === 0) throw new EmptyRolloutError(source.conversationId);
   const left = new Map<string, number>();
   const leave = (kind: string): void => void left.set(kind, (left.get(kind) ?? 0) + 1);

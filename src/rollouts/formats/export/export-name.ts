@@ -3,9 +3,9 @@ import { v5 as uuidv5 } from "uuid";
 import { bareId } from "../../../base/text/conversation-id.js";
 import { newRolloutPath } from "../../layout.js";
 import { endingOf, type ExportFormat } from "./export-format.js";
-import type { Survey } from "./survey.js";
+import type { ExportFacts } from "./survey.js";
 
-type Named = Pick<Survey, "conversationId" | "title" | "createdAt">;
+type Named = Pick<ExportFacts, "conversationId" | "title" | "createdAt">;
 
 const maxSlugChars = 50;
 const shortIdChars = 8;

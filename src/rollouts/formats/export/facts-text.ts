@@ -1,8 +1,8 @@
 import { bareId, shownId } from "../../../base/text/conversation-id.js";
-import type { Survey } from "./survey.js";
+import type { ExportFacts } from "./survey.js";
 
 /** Returns the facts about a conversation that a transcript lists. */
-export function factRows(survey: Survey): (readonly [label: string, value: string])[] {
+export function factRows(survey: ExportFacts): (readonly [label: string, value: string])[] {
   const { conversationId, provider, model, meta, usage, headings, toolCalls, compactions } = survey;
   const counts = [
     countText(headings.length, "turn"),

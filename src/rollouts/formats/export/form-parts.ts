@@ -2,14 +2,14 @@ import { messageText, type MessageItem, type ResponseItem } from "../../../messa
 import { callOf, isOutput, outputText } from "../../history-messages.js";
 
 /** An item reduced to what other formats can represent. */
-export type FormPart =
+export type PlainPart =
   | { readonly type: "said"; readonly role: "user" | "assistant" | "system"; readonly text: string }
   | { readonly type: "thought"; readonly text: string; readonly signature: string | undefined }
   | { readonly type: "called"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "answered"; readonly id: string; readonly output: string };
 
 /** Reduces an item to such a part and calls `leave` for each kind of content that is lost. */
-export function formPart(item: ResponseItem, leave: (kind: string) => void): FormPart | undefined {
+export function plainPart(item: ResponseItem, leave: (kind: string) => void): PlainPart | undefined {
   if (item.type === "message") return messagePart(item, leave);
   if (item.type === "reasoning") {
     const text = [...item.summary, ...(item.content ?? [])].map((part) => part.text).join("\n");
@@ -30,7 +30,7 @@ export function formPart(item: ResponseItem, leave: (kind: string) => void): For
   return undefined;
 }
 
-function messagePart(item: MessageItem, leave: (kind: string) => void): FormPart {
+function messagePart(item: MessageItem, leave: (kind: string) => void): PlainPart {
   for (const part of item.content) if (!("text" in part)) leave(part.type);
   const role = item.role === "user" || item.role === "assistant" ? item.role : "system";
   return { type: "said", role, text: messageText(item) };

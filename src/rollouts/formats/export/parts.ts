@@ -7,7 +7,7 @@ import {
 } from "../../../messages/response-item.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
-import { type Attachment, callOf, isAttachment, isOutput, thoughtsOf } from "../../history-messages.js";
+import { type Attachment, callOf, isAttachment, isOutput, reasoningTexts } from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";
 
 /** A piece of a transcript for a human reader. */
@@ -69,7 +69,7 @@ function itemParts(item: ResponseItem, calls: Map<string, Call>): Part[] {
   }
   if (item.type === "message") return messageParts(item);
   if (item.type === "reasoning") {
-    const text = thoughtsOf(item).join("\n\n");
+    const text = reasoningTexts(item).join("\n\n");
     return text === "" ? [] : [{ type: "thought", text }];
   }
   if (item.type === "ghost_snapshot") return [];

@@ -1,9 +1,9 @@
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { type ExportedTurn, Turns } from "./turns.js";
+import { type ExportedTurn, TurnCollector } from "./turns.js";
 
 /** Yields the turns of a conversation one by one, each when it is complete. */
-export async function* playedTurns(batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<ExportedTurn> {
-  const turns = new Turns({ remembersItems: true });
+export async function* readTurns(batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<ExportedTurn> {
+  const turns = new TurnCollector({ remembersItems: true });
   for await (const batch of batches) {
     for (const line of batch) {
       const over = turns.add(line);

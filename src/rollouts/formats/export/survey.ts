@@ -6,7 +6,7 @@ import type { TokenUsageInfo } from "../../../messages/token-usage.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { callOf } from "../../history-messages.js";
-import { type ExportedTurn, Turns } from "./turns.js";
+import { type ExportedTurn, TurnCollector } from "./turns.js";
 
 const maxTitleChars = 80;
 
@@ -16,7 +16,7 @@ export interface TurnHeading {
 }
 
 /** The facts that must be known before the first line of an export is written. */
-export interface Survey {
+export interface ExportFacts {
   readonly conversationId: string;
   /** Number of lines to export; lines appended later are ignored. */
   readonly lines: number;
@@ -40,14 +40,17 @@ export interface Survey {
 }
 
 /** Reads the whole conversation once, so that damage is found before anything is written. */
-export async function survey(conversationId: string, batches: AsyncIterable<readonly OwnLine[]>): Promise<Survey> {
+export async function surveyConversation(
+  conversationId: string,
+  batches: AsyncIterable<readonly OwnLine[]>,
+): Promise<ExportFacts> {
   const facts = new Facts();
   for await (const batch of batches) for (const line of batch) facts.add(line);
   return facts.survey(conversationId);
 }
 
 class Facts {
-  readonly #turns = new Turns({ remembersItems: false });
+  readonly #turns = new TurnCollector({ remembersItems: false });
   readonly #headings: TurnHeading[] = [];
   readonly #silent = new Set<number>();
   #lines = 0;
@@ -93,7 +96,7 @@ class Facts {
     }
   }
 
-  survey(conversationId: string): Survey {
+  survey(conversationId: string): ExportFacts {
     this.#heading(this.#turns.end());
     const metadata = Object(this.#meta?.metadata) as Readonly<Record<string, unknown>>;
     const name = this.#name;
@@ -135,12 +138,12 @@ class Facts {
   }
 
   #heading(turn: ExportedTurn | undefined): void {
-    if (turn !== undefined) this.#headings.push({ number: turn.number, title: titleOf(turn) });
+    if (turn !== undefined) this.#headings.push({ number: turn.number, title: turnTitle(turn) });
   }
 }
 
 /** Returns a turn's title: the first line of the user's message. */
-export function titleOf({ entries }: Pick<ExportedTurn, "entries">): string {
+export function turnTitle({ entries }: Pick<ExportedTurn, "entries">): string {
   for (const entry of entries) {
     if (entry.type !== "item" || !isRealUserMessage(entry.item)) continue;
     const [line] = messageText(entry.item)

@@ -39,7 +39,7 @@ type EventLine = Extract<OwnLine, { type: "event_msg" }>;
  * Collects lines into turns and returns each turn when the next one begins, so that only one is in memory. Turns
  * without start and end events, as in old Codex and other formats, begin with a user message after an answer.
  */
-export class Turns {
+export class TurnCollector {
   readonly #seen: Set<string> | undefined;
   #current: ExportedTurn | undefined;
   #count = 0;
@@ -69,7 +69,7 @@ export class Turns {
         this.#label({ model: line.payload.model, provider: line.payload.provider });
         // Old Codex writes this line once per turn instead of turn events, even for a turn interrupted before an
         // answer.
-        if (this.#mode === "unframed" && this.#current?.entries.some(isAskedFor)) this.#isAnswered = true;
+        if (this.#mode === "unframed" && this.#current?.entries.some(startsTurn)) this.#isAnswered = true;
         return undefined;
       case "response_item":
         return this.#item(line.payload, timestamp);
@@ -107,7 +107,7 @@ export class Turns {
     const { id = null, startedAt = timestamp } = this.#announced ?? {};
     const old = this.#current;
     // Context injected before a turn belongs to that turn.
-    const isContext = old?.id === null && !this.#isAnswered && !old.entries.some(isAskedFor);
+    const isContext = old?.id === null && !this.#isAnswered && !old.entries.some(startsTurn);
     if (!isContext) this.#count += 1;
     this.#current = {
       number: this.#count,
@@ -181,7 +181,7 @@ export class Turns {
   }
 }
 
-function isAskedFor(entry: TurnEntry): boolean {
+function startsTurn(entry: TurnEntry): boolean {
   return entry.type !== "item" || isRealUserMessage(entry.item);
 }
 

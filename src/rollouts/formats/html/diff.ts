@@ -1,4 +1,4 @@
-import { escaped } from "./escape.js";
+import { escapeHtml } from "./escape.js";
 
 /** Detects unified diffs, by file names followed by a hunk, and patches, by their first line. */
 const unified = /^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*)$/m;
@@ -17,7 +17,7 @@ export function diffHtml(text: string): string {
 
 function lineHtml(line: string): string {
   const kind = kindOf(line);
-  return `<span${kind === undefined ? "" : ` class="${kind}"`}>${escaped(line)}\n</span>`;
+  return `<span${kind === undefined ? "" : ` class="${kind}"`}>${escapeHtml(line)}\n</span>`;
 }
 
 function kindOf(line: string): string | undefined {

@@ -15,7 +15,7 @@ const unseen =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
 /** Escapes a text for HTML and shows invisible characters by their code. */
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return plain(text).replaceAll(unseen, (character) => `<span class="c">${codeOf(character)}</span>`);
 }
 

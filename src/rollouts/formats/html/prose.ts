@@ -1,6 +1,6 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { diffHtml, isDiff } from "./diff.js";
-import { escaped, escapedValue } from "./escape.js";
+import { escapeHtml, escapedValue } from "./escape.js";
 
 const schemes = new Set(["http:", "https:", "mailto:"]);
 
@@ -27,11 +27,11 @@ export async function loadProse(): Promise<Prose> {
 }
 
 export function plainHtml(text: string): string {
-  return `<div class="plain" dir="auto">${escaped(text)}</div>`;
+  return `<div class="plain" dir="auto">${escapeHtml(text)}</div>`;
 }
 
 export function codeHtml(text: string): string {
-  return isDiff(text) ? diffHtml(text) : `<pre>${escaped(text)}</pre>`;
+  return isDiff(text) ? diffHtml(text) : `<pre>${escapeHtml(text)}</pre>`;
 }
 
 function blocks(tokens: readonly Token[]): string {
@@ -68,7 +68,7 @@ function block(token: MarkedToken): string {
     case "checkbox":
       return checkbox(token.checked);
     case "html":
-      return `<p>${escaped(token.raw.trimEnd())}</p>`;
+      return `<p>${escapeHtml(token.raw.trimEnd())}</p>`;
     default:
       return inlineToken(token);
   }
@@ -110,7 +110,7 @@ function inlineToken(token: MarkedToken): string {
     case "del":
       return `<del>${inline(token.tokens)}</del>`;
     case "codespan":
-      return `<code>${escaped(token.text)}</code>`;
+      return `<code>${escapeHtml(token.text)}</code>`;
     case "br":
       return "<br>";
     case "link":
@@ -120,7 +120,7 @@ function inlineToken(token: MarkedToken): string {
     case "checkbox":
       return checkbox(token.checked);
     default:
-      return escaped(token.raw);
+      return escapeHtml(token.raw);
   }
 }
 
@@ -130,7 +130,7 @@ function checkbox(isChecked: boolean): string {
 
 function linkHtml(href: string, content: string): string {
   const url = safeLink(href);
-  if (url === undefined) return `${content} <span class="address">${escaped(`(${href})`)}</span>`;
+  if (url === undefined) return `${content} <span class="address">${escapeHtml(`(${href})`)}</span>`;
   const address = escapedValue(url);
   return `<a href="${address}" title="${address}" rel="noopener noreferrer nofollow">${content}</a>`;
 }
@@ -138,7 +138,7 @@ function linkHtml(href: string, content: string): string {
 /** Embeds inline images; for others it shows the address, because the page must not fetch anything. */
 export function imageHtml(url: string, description: string): string {
   if (isInlineImage(url)) return `<img src="${escapedValue(url)}" alt="${escapedValue(description)}">`;
-  return `<span class="address">${escaped(`[image: ${description} ${url.slice(0, maxAddressChars)}]`)}</span>`;
+  return `<span class="address">${escapeHtml(`[image: ${description} ${url.slice(0, maxAddressChars)}]`)}</span>`;
 }
 
 const maxAddressChars = 200;
@@ -154,7 +154,7 @@ const known: Readonly<Record<string, string>> = {
 
 /** Restores the harmless HTML entities that Markdown allows. */
 function named(raw: string): string {
-  return escaped(raw).replaceAll(/&amp;(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => known[entity] ?? entity);
+  return escapeHtml(raw).replaceAll(/&amp;(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => known[entity] ?? entity);
 }
 
 /** Returns an absolute address with a harmless scheme, so that following the link runs no code. */

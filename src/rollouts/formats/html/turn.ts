@@ -6,10 +6,10 @@ import type { ToolOutputContent } from "../../../messages/response-item.js";
 import type { Attachment } from "../../history-messages.js";
 import { countText, minuteOf } from "../export/facts-text.js";
 import { partsOf, type Part } from "../export/parts.js";
-import { titleOf } from "../export/survey.js";
+import { turnTitle } from "../export/survey.js";
 import type { ExportedTurn } from "../export/turns.js";
 import { diffHtml } from "./diff.js";
-import { escaped } from "./escape.js";
+import { escapeHtml } from "./escape.js";
 import { codeHtml, imageHtml, plainHtml, type Prose } from "./prose.js";
 
 const maxInlineChars = 80;
@@ -27,13 +27,13 @@ export const untitled = "(nothing was asked)";
 
 export function turnHtml(turn: ExportedTurn, prose: Prose): string {
   const { number, startedAt, usage, model } = turn;
-  const title = titleOf(turn) || untitled;
+  const title = turnTitle(turn) || untitled;
   const tokens = usage.total_tokens === 0 ? [] : [countText(usage.total_tokens, "token")];
   const notes = [minuteOf(startedAt), ...(model === undefined ? [] : [model]), ...tokens].filter((note) => note !== "");
   return [
     `<section id="turn-${number}">\n`,
-    `<h2><a href="#turn-${number}">${number}</a> <span dir="auto">${escaped(title)}</span></h2>\n`,
-    `<p class="when">${escaped(notes.join(" · "))}</p>\n`,
+    `<h2><a href="#turn-${number}">${number}</a> <span dir="auto">${escapeHtml(title)}</span></h2>\n`,
+    `<p class="when">${escapeHtml(notes.join(" · "))}</p>\n`,
     ...partsOf(turn.entries).map((part) => partHtml(part, prose)),
     endHtml(turn),
     "</section>\n",
@@ -51,11 +51,11 @@ function partHtml(part: Part, prose: Prose): string {
       if (part.text.trim() === "") return "";
       return `<article class="assistant"><h3>Assistant</h3>${prose(part.text)}</article>\n`;
     case "thought":
-      return folded("thought", "Thought", prose(part.text));
+      return detailsHtml("thought", "Thought", prose(part.text));
     case "context":
-      return folded("context", "Context for the model", plainHtml(part.text));
+      return detailsHtml("context", "Context for the model", plainHtml(part.text));
     case "summary":
-      return folded("context", "Summary of the earlier conversation", prose(part.text));
+      return detailsHtml("context", "Summary of the earlier conversation", prose(part.text));
     case "call":
       return callHtml(part);
     case "compacted":
@@ -67,7 +67,7 @@ function partHtml(part: Part, prose: Prose): string {
     case "other":
       break;
   }
-  return folded("context", part.kind, codeHtml(part.json));
+  return detailsHtml("context", part.kind, codeHtml(part.json));
 }
 
 function compactedHtml({ tokens, summary }: Extract<Part, { type: "compacted" }>, prose: Prose): string {
@@ -76,7 +76,7 @@ function compactedHtml({ tokens, summary }: Extract<Part, { type: "compacted" }>
     before === undefined || after === undefined ? "" : `: ${countText(before, "token")} → ${countText(after, "token")}`;
   return (
     mark(`The history was compacted here${sizes}`) +
-    (summary === "" ? "" : folded("context", "Summary", prose(summary)))
+    (summary === "" ? "" : detailsHtml("context", "Summary", prose(summary)))
   );
 }
 
@@ -90,22 +90,22 @@ function attachmentHtml(part: Attachment): string {
   return `<p>${part.type === "input_image" ? imageHtml(part.image_url, "") : "[audio]"}</p>`;
 }
 
-function folded(kind: string, title: string, content: string): string {
-  return `<details class="${kind}"><summary>${escaped(title)}</summary>${content}</details>\n`;
+function detailsHtml(kind: string, title: string, content: string): string {
+  return `<details class="${kind}"><summary>${escapeHtml(title)}</summary>${content}</details>\n`;
 }
 
 function mark(text: string): string {
-  return `<p class="mark">${escaped(text)}</p>\n`;
+  return `<p class="mark">${escapeHtml(text)}</p>\n`;
 }
 
 /** Renders a collapsible tool call with its arguments and result. */
 function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): string {
   const line = name === "" ? "A result without a call" : toolLine(name, given);
   const sections = [
-    ...(name === "" ? [] : [`<h4>Arguments of ${escaped(name)}</h4>${argumentsHtml(given)}`]),
+    ...(name === "" ? [] : [`<h4>Arguments of ${escapeHtml(name)}</h4>${argumentsHtml(given)}`]),
     `<h4>Result</h4>${output === undefined ? "<p>None</p>" : outputHtml(output)}`,
   ];
-  return `<details class="call"><summary><code>${escaped(line)}</code>${badgeOf(output)}</summary>${sections.join("")}</details>\n`;
+  return `<details class="call"><summary><code>${escapeHtml(line)}</code>${badgeOf(output)}</summary>${sections.join("")}</details>\n`;
 }
 
 function argumentsHtml(given: string): string {
@@ -115,7 +115,7 @@ function argumentsHtml(given: string): string {
   const isEdit = typeof before === "string" && typeof after === "string";
   const rows = Object.entries(value).filter(([key]) => !isEdit || !["old_string", "new_string"].includes(key));
   const edit = isEdit ? diffHtml(`${signed(before, "-")}${signed(after, "+")}`) : "";
-  return rows.map(([key, each]) => givenHtml(key, each)).join("") + edit;
+  return rows.map(([key, each]) => argumentHtml(key, each)).join("") + edit;
 }
 
 function signed(text: string, sign: "-" | "+"): string {
@@ -128,11 +128,11 @@ function signed(text: string, sign: "-" | "+"): string {
 }
 
 /** Shows short values beside their name and others as a block. */
-function givenHtml(key: string, value: unknown): string {
+function argumentHtml(key: string, value: unknown): string {
   const text = valueText(key, value);
   return text.length > maxInlineChars || /[\r\n]/.test(text)
-    ? `<h5>${escaped(key)}</h5>${codeHtml(text)}`
-    : `<p class="given"><span>${escaped(key)}</span> <code>${escaped(text)}</code></p>`;
+    ? `<h5>${escapeHtml(key)}</h5>${codeHtml(text)}`
+    : `<p class="given"><span>${escapeHtml(key)}</span> <code>${escapeHtml(text)}</code></p>`;
 }
 
 function valueText(key: string, value: unknown): string {
@@ -157,7 +157,7 @@ function badgeOf(output: ToolOutputContent | undefined): string {
   const edges = output.length <= 2 * edgeChars ? output : output.slice(0, edgeChars) + output.slice(-edgeChars);
   const [code] = exitCodes.flatMap((pattern) => pattern.exec(edges)?.[1] ?? []);
   if (code === undefined || code === "0") return "";
-  return ` <span class="badge">exit ${escaped(code)}</span>`;
+  return ` <span class="badge">exit ${escapeHtml(code)}</span>`;
 }
 
 function jsonText(value: unknown): string {

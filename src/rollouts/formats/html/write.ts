@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { version } from "../../../version.js";
-import type { Writing } from "../export/writing.js";
+import type { WriterInput } from "../export/writing.js";
 import { factRows } from "../export/facts-text.js";
-import { playedTurns } from "../export/played-turns.js";
-import type { Survey } from "../export/survey.js";
-import { escaped, escapedValue } from "./escape.js";
+import { readTurns } from "../export/played-turns.js";
+import type { ExportFacts } from "../export/survey.js";
+import { escapeHtml, escapedValue } from "./escape.js";
 import { loadProse } from "./prose.js";
 import { style } from "./style.js";
 import { turnHtml, untitled } from "./turn.js";
 
 /** Writes one self-contained page without scripts or external resources; calls and thoughts can be expanded. */
-export async function* writeHtml({ survey, batches }: Writing): AsyncGenerator<string> {
+export async function* writeHtml({ survey, batches }: WriterInput): AsyncGenerator<string> {
   const prose = await loadProse();
   yield headHtml(survey);
-  for await (const turn of playedTurns(batches)) yield turnHtml(turn, prose);
-  yield `</main>\n<footer>Written by cody ${escaped(version)}</footer>\n</div>\n</body>\n</html>\n`;
+  for await (const turn of readTurns(batches)) yield turnHtml(turn, prose);
+  yield `</main>\n<footer>Written by cody ${escapeHtml(version)}</footer>\n</div>\n</body>\n</html>\n`;
 }
 
 /** Content security policy: if content ever gets past the escaping, it cannot run or fetch anything. */
@@ -26,8 +26,8 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-function headHtml(survey: Survey): string {
-  const facts = factRows(survey).map(([label, value]) => `<dt>${escaped(label)}</dt><dd>${escaped(value)}</dd>`);
+function headHtml(survey: ExportFacts): string {
+  const facts = factRows(survey).map(([label, value]) => `<dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd>`);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +42,7 @@ function headHtml(survey: Survey): string {
 <body>
 <div class="layout">
 <header>
-<h1 dir="auto">${escaped(survey.title)}</h1>
+<h1 dir="auto">${escapeHtml(survey.title)}</h1>
 <dl>
 ${facts.join("\n")}
 </dl>
@@ -52,10 +52,10 @@ ${contentsHtml(survey)}
 `;
 }
 
-function contentsHtml({ headings }: Survey): string {
+function contentsHtml({ headings }: ExportFacts): string {
   const rows = headings.map(
     ({ number, title }) =>
-      `<li><span>${number}</span><a href="#turn-${number}" dir="auto">${escaped(title || untitled)}</a></li>`,
+      `<li><span>${number}</span><a href="#turn-${number}" dir="auto">${escapeHtml(title || untitled)}</a></li>`,
   );
   return `<nav aria-label="Contents">\n<h2>Contents</h2>\n<ol>\n${rows.join("\n")}\n</ol>\n</nav>`;
 }

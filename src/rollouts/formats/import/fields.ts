@@ -12,6 +12,6 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** Returns a text unless it is blank. */
-export function saidText(value: unknown): string | undefined {
+export function nonBlankText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }

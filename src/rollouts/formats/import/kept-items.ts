@@ -1,7 +1,7 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
 
 /** The entries that a compaction keeps, by position. */
-export interface Keeping {
+export interface KeptRange {
   /** Position of the compaction itself. */
   readonly at: number;
   /** Position of the first kept entry. */
@@ -10,11 +10,11 @@ export interface Keeping {
 }
 
 /** Buffers items from the first one that a compaction keeps until that compaction, and no others. */
-export class KeptItems {
-  readonly #byStart = new Map<number, Keeping[]>();
-  readonly #open = new Map<Keeping, ResponseItem[]>();
+export class KeptItemBuffer {
+  readonly #byStart = new Map<number, KeptRange[]>();
+  readonly #open = new Map<KeptRange, ResponseItem[]>();
 
-  constructor(keepings: readonly Keeping[]) {
+  constructor(keepings: readonly KeptRange[]) {
     for (const keeping of keepings) {
       const others = this.#byStart.get(keeping.from);
       if (others === undefined) this.#byStart.set(keeping.from, [keeping]);

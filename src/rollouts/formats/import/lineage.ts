@@ -8,7 +8,7 @@ interface Entry {
 }
 
 /** Entries that name their parents, in file order; finds the path that leads to the last one. */
-export class Lineage {
+export class EntryPath {
   readonly #entries: Entry[] = [];
   readonly #positions = new Map<string, number>();
 

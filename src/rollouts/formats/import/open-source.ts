@@ -11,7 +11,7 @@ import { readRolloutSource } from "../codex/read.js";
 import { readEntrySource } from "../diligent/read.js";
 import { readMessageSource } from "../envoy/read.js";
 import { readJsonSource, isJsonHistory } from "../json/read.js";
-import { formOf } from "../lines/detect.js";
+import { detectLineFormat } from "../lines/detect.js";
 import { type Fields, fieldsOf } from "./fields.js";
 import { type ImportFormat, importFormats } from "./import-format.js";
 import { Losses } from "./losses.js";
@@ -91,7 +91,7 @@ function lineFields(line: string): Fields[] {
 function formatOf(value: Fields): ImportFormat | "entries" | undefined {
   if (isRecord(value["payload"]) && typeof value["type"] === "string") return "codex";
   if (isClaude(value)) return "claude-code";
-  const form = formOf(value);
+  const form = detectLineFormat(value);
   // A whole conversation may be on one line.
   if (form === "turn") return "timestamp" in value ? "turns" : undefined;
   if (form === "message") return "envoy";

@@ -1,12 +1,12 @@
 import type { ContentPart, MessageItem, ResponseItem } from "../../../messages/response-item.js";
-import { type Fields, saidText, textOf } from "./fields.js";
+import { type Fields, nonBlankText, textOf } from "./fields.js";
 
 export function textPart(role: MessageItem["role"], text: string): ContentPart {
   return { type: role === "assistant" ? "output_text" : "input_text", text };
 }
 
 export function imagePart(mediaType: unknown, data: unknown): ContentPart | undefined {
-  if (textOf(mediaType) === undefined || saidText(data) === undefined) return undefined;
+  if (textOf(mediaType) === undefined || nonBlankText(data) === undefined) return undefined;
   return { type: "input_image", image_url: `data:${String(mediaType)};base64,${String(data)}` };
 }
 
@@ -15,7 +15,7 @@ export function messageOf(role: MessageItem["role"], content: readonly ContentPa
   return content.length === 0 ? [] : [{ type: "message", role, content: [...content] }];
 }
 
-export function told(text: string): ResponseItem {
+export function developerMessage(text: string): ResponseItem {
   return { type: "message", role: "developer", content: [{ type: "input_text", text }] };
 }
 

@@ -4,13 +4,13 @@ import type { ImportFormat } from "./import-format.js";
 import type { Losses } from "./losses.js";
 
 /** The provider and model of an answer, as named by the source. */
-export interface PlayedBy {
+export interface AnsweredBy {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
 }
 
 /** Facts about the conversation as a whole; each may be missing. */
-export interface SourceFacts extends PlayedBy {
+export interface SourceFacts extends AnsweredBy {
   readonly id?: string | undefined;
   readonly createdAt?: string | undefined;
   readonly cwd?: string | undefined;
@@ -21,7 +21,7 @@ export interface SourceFacts extends PlayedBy {
 
 /** One record of a source, in conversation order. */
 export type SourceRecord =
-  | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem; readonly by?: PlayedBy }
+  | { readonly type: "item"; readonly timestamp: string; readonly item: ResponseItem; readonly by?: AnsweredBy }
   /** From here on the model saw only these items. */
   | {
       readonly type: "replaced";
@@ -30,7 +30,7 @@ export type SourceRecord =
       readonly items: readonly ResponseItem[];
     }
   /** The provider and model from here on. */
-  | { readonly type: "played_by"; readonly by: PlayedBy }
+  | { readonly type: "played_by"; readonly by: AnsweredBy }
   | { readonly type: "named"; readonly name: string }
   /** A line of Codex, imported unchanged. */
   | { readonly type: "line"; readonly line: OwnLine };

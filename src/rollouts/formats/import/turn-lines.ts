@@ -1,9 +1,9 @@
 import { messageText, type ReasoningItem, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
-import { isForeignThought, thoughtTexts } from "../codex/thoughts.js";
+import { isForeignReasoning, shownReasoning } from "../codex/thoughts.js";
 import type { Losses } from "./losses.js";
-import type { PlayedBy, SourceRecord } from "./source.js";
+import type { AnsweredBy, SourceRecord } from "./source.js";
 
 export interface TurnLinesParts {
   readonly losses: Losses;
@@ -29,14 +29,14 @@ interface OpenTurn {
 /** Builds rollout lines from the records of a source, with turn start and end events as in Codex. */
 export class TurnLines {
   readonly #parts: TurnLinesParts;
-  readonly #calls: CallLedger;
-  #by: PlayedBy = {};
+  readonly #calls: CallMatcher;
+  #by: AnsweredBy = {};
   #turn: OpenTurn | undefined;
   #items = 0;
 
   constructor(parts: TurnLinesParts) {
     this.#parts = parts;
-    this.#calls = new CallLedger(parts.losses);
+    this.#calls = new CallMatcher(parts.losses);
   }
 
   get items(): number {
@@ -93,17 +93,17 @@ export class TurnLines {
     return [
       ...before,
       { timestamp, type: "response_item", payload: item },
-      ...shown(item).map((payload): OwnLine => ({ timestamp, type: "event_msg", payload })),
+      ...eventsFor(item).map((payload): OwnLine => ({ timestamp, type: "event_msg", payload })),
     ];
   }
 
   #isOnlyShown(item: ResponseItem): item is ReasoningItem {
-    return this.#parts.thoughts === "events" && isForeignThought(item);
+    return this.#parts.thoughts === "events" && isForeignReasoning(item);
   }
 
   #shownThought(item: ReasoningItem, timestamp: string): OwnLine[] {
     this.#parts.losses.count("thoughts");
-    return thoughtTexts(item).map((text) => ({
+    return shownReasoning(item).map((text) => ({
       timestamp,
       type: "event_msg",
       payload: { type: "agent_reasoning", text },
@@ -159,14 +159,14 @@ export class TurnLines {
 type EventPayload = Extract<OwnLine, { type: "event_msg" }>["payload"];
 
 /** Returns the event for an item, because Codex lists and shows only items that have one. */
-function shown(item: ResponseItem): EventPayload[] {
+function eventsFor(item: ResponseItem): EventPayload[] {
   if (isRealUserMessage(item)) return [{ type: "user_message", message: messageText(item) }];
   if (item.type !== "message" || item.role !== "assistant") return [];
   return [{ type: "agent_message", message: messageText(item) }];
 }
 
 /** Matches calls with outputs; outputs without a call are dropped, because no provider accepts them. */
-class CallLedger {
+class CallMatcher {
   readonly #losses: Losses;
   readonly #open = new Map<string, number>();
 

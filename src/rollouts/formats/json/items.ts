@@ -1,7 +1,7 @@
 import { isRecord } from "../../../base/is-record.js";
 import { type ContentPart, type MessageItem, ResponseItem, withCodexParts } from "../../../messages/response-item.js";
-import { answered, called, thought } from "../lines/form-items.js";
-import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
+import { callOutputItem, callItem, reasoningItem } from "../lines/form-items.js";
+import { type Fields, fieldsOf, nonBlankText, textOf } from "../import/fields.js";
 import type { Losses } from "../import/losses.js";
 import { blocksOf, imagePart, messageOf, outputOf, textPart } from "../import/parts.js";
 
@@ -52,10 +52,12 @@ export function roleOf(message: Fields): unknown {
 
 function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
   const reasoning =
-    saidText(message["reasoning"]) ?? saidText(message["reasoning_content"]) ?? saidText(message["thinking"]);
+    nonBlankText(message["reasoning"]) ??
+    nonBlankText(message["reasoning_content"]) ??
+    nonBlankText(message["thinking"]);
   const calls = message["tool_calls"];
   return [
-    ...(reasoning === undefined ? [] : [thought(reasoning, undefined)]),
+    ...(reasoning === undefined ? [] : [reasoningItem(reasoning, undefined)]),
     ...messageOf("assistant", parts("assistant", message["content"] ?? "", losses)),
     ...(Array.isArray(calls) ? calls : []).flatMap((call: unknown) => callItems(fieldsOf(call), losses)),
   ];
@@ -69,7 +71,7 @@ export function callItems(call: Fields, losses: Losses): ResponseItem[] {
     return [];
   }
   const written = given ?? input;
-  if (typeof written !== "string") return [called(id, name, written)];
+  if (typeof written !== "string") return [callItem(id, name, written)];
   return [{ type: "function_call", call_id: id, name, arguments: written }];
 }
 
@@ -80,7 +82,7 @@ function outputItems(message: Fields, losses: Losses): ResponseItem[] {
     return [];
   }
   const content = message["content"] ?? message["result"] ?? message["output"];
-  return [Array.isArray(content) ? outputOf(id, parts("user", content, losses)) : answered(id, content ?? "")];
+  return [Array.isArray(content) ? outputOf(id, parts("user", content, losses)) : callOutputItem(id, content ?? "")];
 }
 
 function parts(role: MessageItem["role"], content: unknown, losses: Losses): ContentPart[] {

@@ -6,11 +6,11 @@ import { jsonOrUndefined } from "../../../base/parse.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/line-object.js";
 import { codyExportRecords, isCodyExport } from "../../import/cody-export.js";
-import { type Fields, fieldsOf, saidText, textOf } from "../import/fields.js";
+import { type Fields, fieldsOf, nonBlankText, textOf } from "../import/fields.js";
 import type { Losses } from "../import/losses.js";
 import type { ReadSource, SourceFacts, SourceRecord } from "../import/source.js";
 import { isoTime } from "../lines/detect.js";
-import { called } from "../lines/form-items.js";
+import { callItem } from "../lines/form-items.js";
 import { jsonItems, serdeMessage, callItems, roleOf } from "./items.js";
 
 /** Size limit, because a JSON value can only be parsed as a whole. */
@@ -52,19 +52,19 @@ function factsOf(outer: Fields): SourceFacts {
   return {
     id: textOf(outer["conversation_id"]) ?? textOf(outer["session_id"]) ?? textOf(outer["id"]),
     createdAt: textOf(outer["created_at"]),
-    cwd: saidText(config["cwd"]) ?? saidText(outer["cwd"]),
-    branch: saidText(git["branch"]),
-    commit: saidText(git["commit_hash"]),
-    repositoryUrl: saidText(git["repository_url"]),
-    provider: saidText(config["provider"]) ?? saidText(outer["provider"]),
-    model: saidText(config["model"]) ?? saidText(outer["model"]),
+    cwd: nonBlankText(config["cwd"]) ?? nonBlankText(outer["cwd"]),
+    branch: nonBlankText(git["branch"]),
+    commit: nonBlankText(git["commit_hash"]),
+    repositoryUrl: nonBlankText(git["repository_url"]),
+    provider: nonBlankText(config["provider"]) ?? nonBlankText(outer["provider"]),
+    model: nonBlankText(config["model"]) ?? nonBlankText(outer["model"]),
   };
 }
 
 async function* conversationRecords(outer: Fields, history: unknown, losses: Losses): AsyncGenerator<SourceRecord> {
   yield* isCodyExport(outer) ? codyExportRecords(outer, losses) : historyRecords(outer, history, losses);
   // An export with a `name` field has the title only as an excerpt of its beginning.
-  const name = saidText("name" in outer ? outer["name"] : outer["title"]);
+  const name = nonBlankText("name" in outer ? outer["name"] : outer["title"]);
   if (name !== undefined) yield { type: "named", name };
 }
 
@@ -100,7 +100,7 @@ function jsonTurnItems(turn: Fields, losses: Losses): ResponseItem[] {
     const name = textOf(result["name"]);
     if (name === undefined || id === "") return [];
     losses.count("tool_details");
-    return [called(id, name, {})];
+    return [callItem(id, name, {})];
   };
   const items = messages.flatMap((message, at) => [
     ...(isFirstResult(messages, at) ? resultsFrom(messages, at).flatMap(callOf) : []),

@@ -3,21 +3,21 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
 import { toolCallsOf } from "../../history-messages.js";
-import type { Writing } from "../export/writing.js";
-import { playedTurns } from "../export/played-turns.js";
-import type { Survey } from "../export/survey.js";
+import type { WriterInput } from "../export/writing.js";
+import { readTurns } from "../export/played-turns.js";
+import type { ExportFacts } from "../export/survey.js";
 import type { ExportedTurn, TurnEntry } from "../export/turns.js";
 
 /** Version of this JSON shape. */
 const version = 1;
 
 /** Writes a conversation as one JSON value: its facts, every turn in full, and the history the model sees now. */
-export async function* writeJson({ survey, batches }: Writing): AsyncGenerator<string> {
+export async function* writeJson({ survey, batches }: WriterInput): AsyncGenerator<string> {
   const history: ResponseItem[] = [];
   const facts = JSON.stringify(factsOf(survey), null, 2);
   yield `${facts.slice(0, -"\n}".length)},\n  "turns": [`;
   let separator = "";
-  for await (const turn of playedTurns(folded(batches, history))) {
+  for await (const turn of readTurns(applyBatches(batches, history))) {
     yield `${separator}\n    ${indented(turnJson(turn), 4)}`;
     separator = ",";
   }
@@ -26,7 +26,7 @@ export async function* writeJson({ survey, batches }: Writing): AsyncGenerator<s
   yield `${history.length === 0 ? "" : "\n  "}]\n}\n`;
 }
 
-async function* folded(
+async function* applyBatches(
   batches: AsyncIterable<readonly OwnLine[]>,
   history: ResponseItem[],
 ): AsyncGenerator<readonly OwnLine[]> {
@@ -36,7 +36,7 @@ async function* folded(
   }
 }
 
-function factsOf(survey: Survey): object {
+function factsOf(survey: ExportFacts): object {
   const { provider, model, context, meta } = survey;
   return {
     format: "cody",

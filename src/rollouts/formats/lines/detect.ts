@@ -4,7 +4,7 @@ type Value = Readonly<Record<string, unknown>>;
  * Line formats other than Codex's: a whole turn (`items`), a message in an envelope (`messageType`), or an entry of a
  * tree (`parentId`).
  */
-export type Form = "turn" | "message" | "entry";
+export type LineFormat = "turn" | "message" | "entry";
 
 const entryTypes = new Set<unknown>(["session", "message", "model_change", "session_info", "compaction"]);
 
@@ -12,7 +12,7 @@ const entryTypes = new Set<unknown>(["session", "message", "model_change", "sess
  * Detects the format of a line; undefined for Codex's and for other values. Loads no schema library, because lists
  * use it.
  */
-export function formOf(value: Value): Form | undefined {
+export function detectLineFormat(value: Value): LineFormat | undefined {
   if ("payload" in value) return undefined;
   const { type, items, message, messageType, summary } = value;
   if (Array.isArray(items) || (type === "compacted" && typeof summary === "string")) return "turn";

@@ -1,11 +1,11 @@
-import { type Form, formOf, isoTime } from "./detect.js";
+import { type LineFormat, detectLineFormat, isoTime } from "./detect.js";
 
-type Value = Readonly<Record<string, unknown>>;
+type FactsValue = Readonly<Record<string, unknown>>;
 
 /**
  * Facts about a conversation in a line of a format other than Codex's. Loads no schema library, because lists use it.
  */
-export interface FormFacts {
+export interface LineFacts {
   /** Time of the line in ISO form. */
   readonly createdAt?: string | undefined;
   readonly provider?: string | undefined;
@@ -14,12 +14,12 @@ export interface FormFacts {
   readonly commit?: string | undefined;
 }
 
-export function formFacts(value: Value): FormFacts {
-  const form = formOf(value);
+export function lineFacts(value: FactsValue): LineFacts {
+  const form = detectLineFormat(value);
   return form === undefined ? {} : { createdAt: isoTime(value["timestamp"]), ...factsOf(form, value) };
 }
 
-function factsOf(form: Form, value: Value): FormFacts {
+function factsOf(form: LineFormat, value: FactsValue): LineFacts {
   if (form === "turn") return named(table(value["metadata"]));
   if (form === "entry") return { ...named(value), model: text(value["modelId"]), cwd: text(value["cwd"]) };
   const { type, projectPath, gitCommit, ...message } = table(value["message"]);
@@ -28,9 +28,9 @@ function factsOf(form: Form, value: Value): FormFacts {
 }
 
 /** Returns the user's text in a line; undefined when it has no user message. */
-export function saidByUser(value: Value): string | undefined {
+export function foreignUserText(value: FactsValue): string | undefined {
   const { items, message } = value;
-  if (formOf(value) === undefined) return undefined;
+  if (detectLineFormat(value) === undefined) return undefined;
   const said = (Array.isArray(items) ? items : [message]).map(table).find(({ role }) => role === "user");
   if (said === undefined) return undefined;
   const { content } = said;
@@ -39,12 +39,12 @@ export function saidByUser(value: Value): string | undefined {
     : (text(content) ?? "");
 }
 
-function named({ provider, model }: Value): FormFacts {
+function named({ provider, model }: FactsValue): LineFacts {
   return { provider: text(provider), model: text(model) };
 }
 
-function table(value: unknown): Value {
-  return typeof value === "object" && value !== null ? (value as Value) : {};
+function table(value: unknown): FactsValue {
+  return typeof value === "object" && value !== null ? (value as FactsValue) : {};
 }
 
 function text(value: unknown): string | undefined {

@@ -2,20 +2,20 @@ import { isRecord } from "../../../base/is-record.js";
 import type { ReasoningItem, ResponseItem } from "../../../messages/response-item.js";
 
 /** The items of a message; `whole` is false when a part could not be converted. */
-export interface FormItems {
+export interface ConvertedItems {
   readonly items: readonly ResponseItem[];
   readonly whole: boolean;
 }
 
-export const nothing: FormItems = { items: [], whole: true };
-export const notUnderstood: FormItems = { items: [], whole: false };
+export const noItems: ConvertedItems = { items: [], whole: true };
+export const unknownItems: ConvertedItems = { items: [], whole: false };
 
-export function said(role: "user" | "assistant", text: string): ResponseItem {
+export function messageItem(role: "user" | "assistant", text: string): ResponseItem {
   const type = role === "user" ? "input_text" : "output_text";
   return { type: "message", role, content: [{ type, text }] };
 }
 
-export function thought(text: string, signature: unknown): ReasoningItem {
+export function reasoningItem(text: string, signature: unknown): ReasoningItem {
   return {
     type: "reasoning",
     summary: [],
@@ -24,11 +24,11 @@ export function thought(text: string, signature: unknown): ReasoningItem {
   };
 }
 
-export function called(id: string, name: string, input: unknown): ResponseItem {
+export function callItem(id: string, name: string, input: unknown): ResponseItem {
   return { type: "function_call", call_id: id, name, arguments: JSON.stringify(input ?? {}) };
 }
 
-export function answered(id: string, output: unknown): ResponseItem {
+export function callOutputItem(id: string, output: unknown): ResponseItem {
   return { type: "function_call_output", call_id: id, output: typeof output === "string" ? output : json(output) };
 }
 
@@ -41,12 +41,12 @@ export function partItems(
   role: "user" | "assistant",
   content: unknown,
   itemOf: (part: Readonly<Record<string, unknown>>) => ResponseItem | undefined,
-): FormItems {
-  if (typeof content === "string") return { items: [said(role, content)], whole: true };
-  if (!Array.isArray(content)) return notUnderstood;
+): ConvertedItems {
+  if (typeof content === "string") return { items: [messageItem(role, content)], whole: true };
+  if (!Array.isArray(content)) return unknownItems;
   const items = content.map((part: unknown) => {
     if (!isRecord(part)) return undefined;
-    return part["type"] === "text" && typeof part["text"] === "string" ? said(role, part["text"]) : itemOf(part);
+    return part["type"] === "text" && typeof part["text"] === "string" ? messageItem(role, part["text"]) : itemOf(part);
   });
   return { items: items.filter((item) => item !== undefined), whole: !items.includes(undefined) };
 }

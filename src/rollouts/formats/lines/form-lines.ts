@@ -3,7 +3,7 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { GitInfo, OwnLine } from "../../../messages/rollout-line.js";
 
 /** A foreign line converted to Codex's lines; `whole` is false when a part could not be converted. */
-export interface FormLines {
+export interface ConvertedLines {
   readonly lines: readonly OwnLine[];
   readonly whole: boolean;
 }
@@ -12,7 +12,7 @@ export function itemLine(timestamp: string, item: ResponseItem): OwnLine {
   return { timestamp, type: "response_item", payload: item };
 }
 
-export interface FormMeta {
+export interface ForeignMeta {
   readonly conversationId: string;
   readonly timestamp: string;
   readonly cwd: string;
@@ -21,7 +21,7 @@ export interface FormMeta {
 }
 
 /** Builds the first line for a conversation in a foreign format. */
-export function metaLine({ conversationId, timestamp, cwd, metadata, git }: FormMeta): OwnLine {
+export function metaLine({ conversationId, timestamp, cwd, metadata, git }: ForeignMeta): OwnLine {
   const payload = { id: bareId(conversationId), timestamp, cwd, originator: "unknown", cli_version: "unknown" };
   return {
     timestamp,

@@ -4,10 +4,10 @@ import { toolLine } from "../export/call-line.js";
 import { type Attachment, outputText } from "../../history-messages.js";
 import { countText, factRows, minuteOf } from "../export/facts-text.js";
 import { partsOf, type Part } from "../export/parts.js";
-import { playedTurns } from "../export/played-turns.js";
-import { titleOf } from "../export/survey.js";
+import { readTurns } from "../export/played-turns.js";
+import { turnTitle } from "../export/survey.js";
 import type { ExportedTurn } from "../export/turns.js";
-import type { Writing } from "../export/writing.js";
+import type { WriterInput } from "../export/writing.js";
 
 const minFence = 3;
 
@@ -16,14 +16,14 @@ const maxHeading = 6;
 const below = 2;
 
 /** Writes a readable transcript: messages in full, tool output shortened as in the terminal. */
-export async function* writeMarkdown({ survey, batches }: Writing): AsyncGenerator<string> {
+export async function* writeMarkdown({ survey, batches }: WriterInput): AsyncGenerator<string> {
   yield `# ${plainText(survey.title)}\n\n`;
   for (const [label, value] of factRows(survey)) yield `- ${label}: ${plainText(value)}\n`;
-  for await (const turn of playedTurns(batches)) yield turnText(turn);
+  for await (const turn of readTurns(batches)) yield turnText(turn);
 }
 
 function turnText(turn: ExportedTurn): string {
-  const title = titleOf(turn);
+  const title = turnTitle(turn);
   const heading = `## ${turn.number}. ${plainText(title === "" ? "(nothing was asked)" : title)}`;
   const blocks = partsOf(turn.entries).flatMap(partText);
   return `\n${[heading, `*${minuteOf(turn.startedAt)}*`, ...blocks, ...endText(turn)].join("\n\n")}\n`;

@@ -4,13 +4,13 @@ import { isRecord } from "../../../base/is-record.js";
 import { ResponseItem, withCodexParts } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
 import { linesOfTurn, type TurnMetadata } from "../../turns.js";
-import type { FormLines } from "../lines/form-lines.js";
+import type { ConvertedLines } from "../lines/form-lines.js";
 import { isoTime } from "../lines/detect.js";
 
 const knownItem = ResponseItem.options[0];
 
 /** Converts a line with a whole turn, or with the summary of the turns before it. */
-export function turnLines(value: LineObject, turnId: string): FormLines {
+export function turnLines(value: LineObject, turnId: string): ConvertedLines {
   const { items, summary } = value;
   const timestamp = isoTime(value["timestamp"]);
   if (!Array.isArray(items)) {

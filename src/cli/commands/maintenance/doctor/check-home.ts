@@ -5,7 +5,7 @@ import { homePaths } from "../../../../config/paths.js";
 import { InvalidInputError } from "../../../../base/errors.js";
 import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
-import { isLeftTemporary } from "./left-temporary.js";
+import { isStaleTemporary } from "./left-temporary.js";
 
 /** Checks the files beside the conversations: configuration, pointers to active conversations, debug log, trash. */
 export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
@@ -29,7 +29,7 @@ const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
 async function checkFile(path: string, { uid, now }: { uid: number; now: number }): Promise<StoreFinding[]> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return [];
-  const isLeft = stats.isFile() && madeForAMoment.test(path) && isLeftTemporary(stats, now);
+  const isLeft = stats.isFile() && madeForAMoment.test(path) && isStaleTemporary(stats, now);
   const rights = checkRights({ path, stats, uid, ownership: "ours" });
   return isLeft ? [...rights, { kind: "temporary", path }] : rights;
 }

@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isLeftSocket } from "../../../../rollouts/file/sweep-sockets.js";
+import { isStaleSocket } from "../../../../rollouts/file/sweep-sockets.js";
 import { checkRights } from "./check-rights.js";
 import type { StoreFinding } from "./finding.js";
 
@@ -18,7 +18,7 @@ async function countLeft(directory: string, now: number): Promise<number> {
   const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".sock"));
   let left = 0;
   for (const name of names) {
-    if (await isLeftSocket(join(directory, name), now).catch(() => false)) left += 1;
+    if (await isStaleSocket(join(directory, name), now).catch(() => false)) left += 1;
   }
   return left;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { defaultLimits, UntrackedError } from "../../../../changes/workspace/limits.js";
-import { leftBehind } from "../../../../changes/workspace/sweep-stray.js";
+import { leftoverKind } from "../../../../changes/workspace/sweep-stray.js";
 import { walk } from "../../../../changes/workspace/walk.js";
 import type { StoreFinding } from "./finding.js";
 
@@ -9,7 +9,7 @@ export function checkWorkspace(root: string, outside: readonly string[], now: nu
   const findings: StoreFinding[] = [];
   const onStray = (name: string): void => {
     const path = join(root, name);
-    const left = leftBehind(path, now);
+    const left = leftoverKind(path, now);
     if (left !== undefined) findings.push({ kind: left === "litter" ? "temporary" : "last_copy", path });
   };
   try {

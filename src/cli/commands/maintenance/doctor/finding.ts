@@ -27,7 +27,7 @@ export type StoreFinding = { readonly path: string; readonly id?: string } & (
 );
 
 /** Whether a person must act. Other findings are fixed by using cody, or do no harm. */
-export const needsPerson = {
+export const needsUser = {
   damaged: true,
   beginning_missing: true,
   first_line_missing: false,

@@ -1,8 +1,8 @@
 import type { Stats } from "node:fs";
 
 /** Temporary files exist only while a file is written, so one that is older than this was left behind. */
-const leftMs = 60 * 60 * 1000;
+const staleMs = 60 * 60 * 1000;
 
-export function isLeftTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {
-  return now - mtimeMs > leftMs;
+export function isStaleTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {
+  return now - mtimeMs > staleMs;
 }

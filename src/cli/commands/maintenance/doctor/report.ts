@@ -2,7 +2,7 @@ import { counted } from "../../../../base/text/counted.js";
 import { quotedWord } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printLine } from "../../../context.js";
-import { type Finding, needsPerson } from "./finding.js";
+import { type Finding, needsUser } from "./finding.js";
 
 /** In the text output, further problems and further notes are only counted. */
 const maxShown = 20;
@@ -28,7 +28,7 @@ export class DoctorReport {
   }
 
   async add(finding: Finding): Promise<void> {
-    const isProblem = needsPerson[finding.kind];
+    const isProblem = needsUser[finding.kind];
     const number = isProblem ? (this.#problems += 1) : (this.#notes += 1);
     if (this.#context.flags.json) await this.#list(finding, isProblem);
     else if (number <= maxShown) await this.#show(finding, isProblem ? "✗" : "·");

@@ -1,23 +1,23 @@
-import { KnownKnowledge } from "../../../../actors/knowledge/known-knowledge.js";
+import { KnowledgeIndex } from "../../../../actors/knowledge/known-knowledge.js";
 import { activeKnowledge } from "../../../../context/rank-knowledge.js";
 import { type KnowledgeEntry, NewKnowledge } from "../../../../messages/tools/knowledge.js";
 import { check } from "../../../../base/parse.js";
 import { visible } from "../../../../base/text/visible.js";
-import { ageOf, counted } from "../../../format/age.js";
+import { parseAge, counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
-import { nowOf } from "../../../terminal/now.js";
+import { currentTime } from "../../../terminal/now.js";
 import { readAll } from "../../../terminal/read-input.js";
-import { entriesOf, openProjectStore, saved } from "./project-store.js";
+import { readEntries, openProjectStore, saveOrExplain } from "./project-store.js";
 
 /** Saves knowledge entered by a person. */
 export async function addToKnowledge(context: ContextOf<"knowledge">): Promise<number> {
-  const said = check(NewKnowledge, await saidOf(context), "knowledge");
+  const said = check(NewKnowledge, await entryFromFlags(context), "knowledge");
   const store = await openProjectStore(context);
-  const entries = await entriesOf(context, store);
-  const entry = await saved(async () => {
-    const made = store.entryOf(said, new KnownKnowledge(entries), { source: "user" });
+  const entries = await readEntries(context, store);
+  const entry = await saveOrExplain(async () => {
+    const made = store.entryOf(said, new KnowledgeIndex(entries), { source: "user" });
     await store.append([made]);
     return made;
   });
@@ -26,19 +26,19 @@ export async function addToKnowledge(context: ContextOf<"knowledge">): Promise<n
   return 0;
 }
 
-async function saidOf(context: ContextOf<"knowledge">): Promise<Record<string, unknown>> {
+async function entryFromFlags(context: ContextOf<"knowledge">): Promise<Record<string, unknown>> {
   const { args, flags } = context;
   const { type = "pattern", confidence, tags, supersedes } = flags;
   return {
     type,
-    content: args.length > 0 ? args.join(" ") : await inputOf(context),
+    content: args.length > 0 ? args.join(" ") : await readStdin(context),
     confidence: confidence === undefined ? 0.8 : Number(confidence),
     ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
     ...(supersedes === undefined ? {} : { supersedes }),
   };
 }
 
-async function inputOf({ terminal }: ContextOf<"knowledge">): Promise<string> {
+async function readStdin({ terminal }: ContextOf<"knowledge">): Promise<string> {
   using interruption = watchSignals(terminal);
   return await readAll(terminal.stdin, interruption.signal);
 }
@@ -48,9 +48,9 @@ export async function removeFromKnowledge(context: ContextOf<"knowledge">): Prom
   const { args } = context;
   if (args.length === 0) throw usageError("Usage: cody knowledge remove <id...>");
   const store = await openProjectStore(context);
-  const entries = await entriesOf(context, store);
+  const entries = await readEntries(context, store);
   const ids = args.map((text) => idOf(text, entries));
-  const gone = await saved(() => store.remove(ids));
+  const gone = await saveOrExplain(() => store.remove(ids));
   const left = ids.filter((id) => !gone.includes(id));
   if (left.length > 0) {
     const hint = `Replace it instead: cody knowledge add "..." --supersedes ${left[0]}`;
@@ -67,9 +67,9 @@ export async function removeFromKnowledge(context: ContextOf<"knowledge">): Prom
  */
 export async function undoKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const store = await openProjectStore(context);
-  const entries = await entriesOf(context, store);
+  const entries = await readEntries(context, store);
   const undone = undoable(context.args, entries);
-  const gone = await saved(() => store.undo(undone.map(({ id }) => id)));
+  const gone = await saveOrExplain(() => store.undo(undone.map(({ id }) => id)));
   const removed = undone.filter(({ id }) => gone.includes(id));
   if (removed.length < undone.length) {
     const left = undone.flatMap(({ id }) => (gone.includes(id) ? [] : [id]));
@@ -135,17 +135,18 @@ function idOf(text: string, entries: readonly KnowledgeEntry[]): string {
 export async function pruneKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const { args, flags } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge prune [--older-than <age>] [--dry-run]");
-  const oldest = flags.olderThan === undefined ? -Infinity : nowOf(context) - ageOf("--older-than", flags.olderThan);
+  const oldest =
+    flags.olderThan === undefined ? -Infinity : currentTime(context) - parseAge("--older-than", flags.olderThan);
   const isStale = ({ timestamp }: KnowledgeEntry): boolean => Date.parse(timestamp) < oldest;
   const store = await openProjectStore(context);
   if (flags.dryRun) {
-    await entriesOf(context, store);
+    await readEntries(context, store);
     const ids = await store.prunable(isStale);
     const text = ids.length === 0 ? "Nothing would be removed." : `Would remove: ${ids.join(", ")}`;
     await printResult(context, { text, json: { dryRun: true, removed: ids } });
     return 0;
   }
-  const { ids, lines } = await saved(() => store.prune(isStale));
+  const { ids, lines } = await saveOrExplain(() => store.prune(isStale));
   await printResult(context, {
     text: `✓ Removed ${counted(lines, "line")}`,
     json: { dryRun: false, removed: ids, lines },

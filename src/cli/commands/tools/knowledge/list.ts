@@ -3,14 +3,14 @@ import type { KnowledgeEntry } from "../../../../messages/tools/knowledge.js";
 import { visible } from "../../../../base/text/visible.js";
 import { usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";
-import { nowOf } from "../../../terminal/now.js";
-import { entriesOf, openProjectStore } from "./project-store.js";
+import { currentTime } from "../../../terminal/now.js";
+import { readEntries, openProjectStore } from "./project-store.js";
 
 /** Lists the knowledge that models see, best first; with --all also replaced entries. */
 export async function listKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   if (context.args.length > 0) throw usageError("Usage: cody knowledge list [--all]");
-  const entries = await entriesOf(context, await openProjectStore(context));
-  const now = new Date(nowOf(context));
+  const entries = await readEntries(context, await openProjectStore(context));
+  const now = new Date(currentTime(context));
   const ranked = scoredKnowledge(entries, now);
   const active = new Set(ranked.map(({ entry }) => entry));
   const others = context.flags.all ? entries.filter((entry) => !active.has(entry)) : [];

@@ -5,10 +5,10 @@ import { systemCode } from "../../../../base/system-error.js";
 import { counted } from "../../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";
-import { FileThereError, writeNewFile } from "../../transfer/new-file.js";
+import { FileExistsError, writeNewFile } from "../../transfer/new-file.js";
 import { watchSignals } from "../../../terminal/interruption.js";
 import { readAll } from "../../../terminal/read-input.js";
-import { entriesOf, openProjectStore, saved } from "./project-store.js";
+import { readEntries, openProjectStore, saveOrExplain } from "./project-store.js";
 
 const maxImportBytes = 16 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ const maxImportBytes = 16 * 1024 * 1024;
 export async function exportKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const { args, flags, terminal } = context;
   if (args.length > 0) throw usageError("Usage: cody knowledge export [--output <file>]");
-  const entries = await entriesOf(context, await openProjectStore(context));
+  const entries = await readEntries(context, await openProjectStore(context));
   const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
   if (flags.output === undefined || flags.output === "-") {
     await terminal.stdout.writeExact(flags.json ? `${JSON.stringify(entries)}\n` : text);
@@ -27,7 +27,7 @@ export async function exportKnowledge(context: ContextOf<"knowledge">): Promise<
   try {
     await writeNewFile(pieces(text), (attempt) => (attempt === 1 ? path : undefined), interruption.signal);
   } catch (error) {
-    if (error instanceof FileThereError) throw new CommandError(error.message, exitCodes.failed);
+    if (error instanceof FileExistsError) throw new CommandError(error.message, exitCodes.failed);
     throw error;
   }
   await printResult(context, { text: `✓ Exported to: ${path}`, json: { path, entries: entries.length } });
@@ -43,7 +43,7 @@ export async function importKnowledge(context: ContextOf<"knowledge">): Promise<
   const [path, ...others] = context.args;
   if (path === undefined || others.length > 0) throw usageError("Usage: cody knowledge import <file or ->");
   const lines = knowledgeLines(
-    path === "-" ? await inputOf(context) : await textOf(resolve(context.terminal.cwd, path)),
+    path === "-" ? await readImportInput(context) : await textOf(resolve(context.terminal.cwd, path)),
   );
   const entries = lines.flatMap(({ entry }) => entry ?? []);
   const unknown = lines.find(({ entry }) => entry === undefined);
@@ -54,14 +54,14 @@ export async function importKnowledge(context: ContextOf<"knowledge">): Promise<
     );
   }
   const store = await openProjectStore(context);
-  const imported = await saved(() => store.import(entries));
+  const imported = await saveOrExplain(() => store.import(entries));
   const known = entries.length - imported.length;
   const text = `✓ Imported ${imported.length} of ${entries.length}${known === 0 ? "" : `; ${known} already saved`}`;
   await printResult(context, { text, json: { imported: imported.map(({ id }) => id), known, passedOver } });
   return 0;
 }
 
-async function inputOf({ terminal }: ContextOf<"knowledge">): Promise<string> {
+async function readImportInput({ terminal }: ContextOf<"knowledge">): Promise<string> {
   using interruption = watchSignals(terminal);
   return await readAll(terminal.stdin, interruption.signal);
 }

@@ -2,11 +2,11 @@ import { ProjectStore } from "../../../../actors/knowledge/project-store.js";
 import { redactionRules } from "../../../../config/secrets/rules.js";
 import { createTextRedactor } from "../../../../config/secrets/text-redactor.js";
 import type { KnowledgeEntry } from "../../../../messages/tools/knowledge.js";
-import { failureWords } from "../../../../tools/failure-words.js";
+import { failureText } from "../../../../tools/failure-words.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
-import { nowOf } from "../../../terminal/now.js";
+import { currentTime } from "../../../terminal/now.js";
 import { FailureError } from "../../../../messages/failure-error.js";
 
 /** The knowledge store of the current project. */
@@ -15,22 +15,22 @@ export async function openProjectStore(context: CommandContext): Promise<Project
   const { root } = await context.projectRoots();
   const { values } = await loadSettings(context);
   const redactor = createTextRedactor(redactionRules(values, terminal.env));
-  return new ProjectStore({ root, redactor, now: () => new Date(nowOf(context)) });
+  return new ProjectStore({ root, redactor, now: () => new Date(currentTime(context)) });
 }
 
 /** Reads all entries, and reports problems with their file. */
-export async function entriesOf(context: CommandContext, store: ProjectStore): Promise<readonly KnowledgeEntry[]> {
+export async function readEntries(context: CommandContext, store: ProjectStore): Promise<readonly KnowledgeEntry[]> {
   const { entries, problems } = await store.read();
   for (const problem of problems) await context.tell(problem);
   return entries;
 }
 
 /** Turns a write error into a command error with the exit code for unsaved data. */
-export async function saved<T>(write: () => Promise<T>): Promise<T> {
+export async function saveOrExplain<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const reason = error instanceof FailureError ? error.message : failureWords(error);
+    const reason = error instanceof FailureError ? error.message : failureText(error);
     throw new CommandError(`Cannot change the knowledge: ${reason}`, exitCodes.notSaved);
   }
 }

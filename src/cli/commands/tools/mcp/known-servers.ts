@@ -20,7 +20,7 @@ export interface KnownServers {
 }
 
 /** If two servers have the same name, the project's takes precedence once it is trusted. */
-export async function knownServers(context: CommandContext): Promise<KnownServers> {
+export async function loadServers(context: CommandContext): Promise<KnownServers> {
   const { realRoot } = await context.projectRoots();
   const [{ values, file }, project] = await Promise.all([
     loadSettings(context),

@@ -1,14 +1,14 @@
-import { hasProof } from "../../../../actors/mcp/server-order.js";
+import { hasAuthorizationHeader } from "../../../../actors/mcp/server-order.js";
 import { messageOf } from "../../../../actors/runtime/failures.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printResult } from "../../../context.js";
-import { type KnownServer, knownServers } from "./known-servers.js";
+import { type KnownServer, loadServers } from "./known-servers.js";
 import { serverText, shownEntry } from "./shown-server.js";
 
 /** Lists the configured servers without starting any. */
 export async function listServers(context: CommandContext): Promise<number> {
-  const { servers, problem, root } = await knownServers(context);
+  const { servers, problem, root } = await loadServers(context);
   if (problem !== undefined) await context.tell(`✗ ${visible(problem)}`);
   const logins = await loginsTo(context, servers);
   const rows = servers.map(({ name, entry, status, source }) => {
@@ -32,7 +32,7 @@ export async function listServers(context: CommandContext): Promise<number> {
 
 /** Whether a login exists, by address, for servers that may use one. Imports the token store only for those. */
 async function loginsTo(context: CommandContext, servers: readonly KnownServer[]): Promise<Map<string, boolean>> {
-  const urls = servers.flatMap(({ entry }) => ("url" in entry && !hasProof(entry) ? [entry.url] : []));
+  const urls = servers.flatMap(({ entry }) => ("url" in entry && !hasAuthorizationHeader(entry) ? [entry.url] : []));
   if (urls.length === 0) return new Map();
   const { TokenStore } = await import("../../../../actors/credentials/token-file.js");
   const store = new TokenStore(context.home);

@@ -1,5 +1,5 @@
 import { beginLogin } from "../../../../actors/mcp/login/begin-login.js";
-import { hasProof } from "../../../../actors/mcp/server-order.js";
+import { hasAuthorizationHeader } from "../../../../actors/mcp/server-order.js";
 import { messageOf } from "../../../../actors/runtime/failures.js";
 import { TokenStore } from "../../../../actors/credentials/token-file.js";
 import type { McpLogin } from "../../../../messages/tokens.js";
@@ -10,11 +10,11 @@ import { type ContextOf, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
 import { loginSecrets } from "../../settings/authorize-url.js";
 import { CallbackServer } from "../../settings/callback-server.js";
-import { nowOf } from "../../../terminal/now.js";
+import { currentTime } from "../../../terminal/now.js";
 import { numberFlag } from "../../../format/whole-number.js";
-import { knownServers } from "./known-servers.js";
+import { loadServers } from "./known-servers.js";
 
-const personMs = 10 * 60_000;
+const loginTimeoutMs = 10 * 60_000;
 
 /** Logs in to a remote server. The tokens belong to its address, not to its name. */
 export async function loginServer(context: ContextOf<"mcp">, name: string): Promise<number> {
@@ -46,7 +46,7 @@ export async function logoutServer(context: ContextOf<"mcp">, name: string): Pro
 }
 
 async function urlOf(context: ContextOf<"mcp">, name: string): Promise<string> {
-  const { servers } = await knownServers(context);
+  const { servers } = await loadServers(context);
   const server = servers.find((each) => each.name === name);
   if (server === undefined) throw refused(`MCP server '${name}' not found`, "See: cody mcp list");
   const { entry, status } = server;
@@ -56,7 +56,7 @@ async function urlOf(context: ContextOf<"mcp">, name: string): Promise<string> {
   if (!("url" in entry)) {
     throw refused(`${name} is a local command and does not use a login`, "To pass it credentials: cody mcp add --env");
   }
-  if (hasProof(entry)) {
+  if (hasAuthorizationHeader(entry)) {
     throw refused(`${name} uses the token in its configuration, not a login`, "See: cody mcp list --json");
   }
   return entry.url;
@@ -71,13 +71,13 @@ async function loginTo(context: ContextOf<"mcp">, name: string, url: string, sig
   const port = numberFlag("--port", context.flags.port) ?? 0;
   await using callback = await CallbackServer.open({ port, state });
   const fetch = createFetch(context.terminal.env);
-  const parts = { url, redirectUri: callback.redirectUri, state, fetch, now: () => nowOf(context) };
+  const parts = { url, redirectUri: callback.redirectUri, state, fetch, now: () => currentTime(context) };
   const begun = await beginLogin(parts).catch((error: unknown) => {
     throw failed(name, error);
   });
   const address = visible(begun.authorizationUrl);
   await context.tell(`Open this URL in a browser on this machine and log in to ${name}:\n\n${address}\n`);
-  const visit = await callback.visit(personMs, signal);
+  const visit = await callback.visit(loginTimeoutMs, signal);
   context.hide([visit.code]);
   try {
     const login = await begun.finish(visit);

@@ -7,7 +7,7 @@ import { counted } from "../../../format/age.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import { type CommandContext, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
-import { type KnownServer, knownServers } from "./known-servers.js";
+import { type KnownServer, loadServers } from "./known-servers.js";
 
 const maxShownChars = 100;
 const maxNamesChars = 400;
@@ -21,7 +21,7 @@ interface Tested {
 
 /** Starts one server, or all that a conversation would start, and lists their tools, prompts and resources. */
 export async function testServers(context: CommandContext, name: string | undefined): Promise<number> {
-  const { servers, root } = await knownServers(context);
+  const { servers, root } = await loadServers(context);
   const chosen = servers.filter((server) => (name === undefined ? server.status === "on" : server.name === name));
   const [first] = chosen;
   if (first === undefined) {
