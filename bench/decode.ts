@@ -6,7 +6,7 @@ import { OpenAI } from "openai";
 import { createTransport } from "../src/providers/transport/node-transport.js";
 import { openaiResponses } from "../src/providers/responses/stream.js";
 import type { Transport } from "../src/providers/transport/transport.js";
-import type { WireConnection } from "../src/providers/wire.js";
+import type { WireConnection } from "../src/providers/transport/request-head.js";
 import { bareDeltas } from "./support/bare-stream.js";
 import { inLanes, median } from "./support/measure.js";
 import { printTable, whole } from "./support/table.js";

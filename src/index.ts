@@ -1,6 +1,6 @@
 // The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager } from "./manager.js";
-export type { Tokenizer } from "./actors/compactor/injected-tokenizer.js";
+export type { Tokenizer } from "./actors/compactor/token-counts.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/open-calls.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
@@ -20,21 +20,21 @@ export type {
   ImportResult,
   KnownImport,
   SkippedFile,
-} from "./actors/conversation/saved/import-options.js";
-export type { CompletedTurn, ConversationHistory } from "./actors/conversation/state/conversation-history.js";
+} from "./actors/conversation/saved/import-conversation.js";
+export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
 export type { Settings } from "./actors/conversation/state/settings.js";
-export type { ActiveTurn, TurnStatus } from "./actors/conversation/turn/active-turn.js";
+export type { ActiveTurn, TurnStatus } from "./actors/conversation/state/cell.js";
 export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
-export type { UndoReport } from "./actors/conversation/turn/undo-changes.js";
-export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
-export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/turn-recorder.js";
+export type { UndoReport } from "./actors/conversation/compaction/change-history.js";
+export type { RolloutOutbox } from "./actors/rollout-writer/open-outbox.js";
+export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/recorder.js";
 export type { CompactionStrategy } from "./compaction/strategy.js";
 export type { ExportFormat } from "./rollouts/formats/export/export-format.js";
 export type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
-export type { ImportFormat } from "./rollouts/formats/import/import-format.js";
-export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/losses.js";
+export type { ImportFormat } from "./rollouts/formats/import/source.js";
+export type { DamagedLine, LossKind, LossReport } from "./rollouts/formats/import/source.js";
 export type { Attachment, HistoryMessage, ToolCallRecord } from "./rollouts/history-messages.js";
-export type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
+export type { ConversationMetadata } from "./rollouts/list/list.js";
 
 // Tools, providers and models.
 export { costOf, knownModels, type ModelEntries, type ResolvedModel, resolveModel } from "./config/models/models.js";
@@ -46,18 +46,18 @@ export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./t
 
 // Functions and classes under the names of the API documents; `cody/compaction` and `cody/rollouts` have their relatives.
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
-export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/knowledge-store.js";
+export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/write-knowledge.js";
 export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
 export { type RecorderOptions, RolloutRecorder } from "./actors/rollout-writer/recorder.js";
 export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
 export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
-export { buildCompactedHistory } from "./compaction/build-compacted-history.js";
-export { collectUserMessages } from "./compaction/collect-user-messages.js";
+export { buildCompactedHistory } from "./compaction/summary/summary-text.js";
+export { collectUserMessages } from "./compaction/item-kinds.js";
 export { COMPACT_THRESHOLD, COMPACT_USER_MESSAGE_MAX_TOKENS } from "./compaction/constants.js";
-export { type CutPointResult, findCutPoint } from "./compaction/cut/find-cut-point.js";
-export { selectRecentMessages } from "./compaction/cut/select-recent-messages.js";
-export { truncateMiddle } from "./compaction/cut/truncate-middle.js";
-export { needsCompaction, shouldCompact } from "./compaction/needs-compaction.js";
+export { type CutPointResult, findCutPoint } from "./compaction/cut/choose-cut.js";
+export { selectRecentMessages } from "./compaction/cut/cut-item.js";
+export { truncateMiddle } from "./compaction/cut/cut-item.js";
+export { needsCompaction, shouldCompact } from "./compaction/tokens/trigger-limit.js";
 export {
   type CompactionDetails,
   extractFileOperations,
@@ -65,15 +65,15 @@ export {
 } from "./compaction/summary/file-operations.js";
 export { estimateTokens } from "./compaction/tokens/estimate-tokens.js";
 export { buildKnowledgeSection } from "./context/knowledge-section.js";
-export { knowledgeScore, rankKnowledge } from "./context/rank-knowledge.js";
-export type { CoreMessage } from "./rollouts/core-messages.js";
+export { knowledgeScore, rankKnowledge } from "./context/knowledge-section.js";
+export type { CoreMessage } from "./rollouts/history-messages.js";
 export {
   listRollouts,
   type ListRolloutsOptions,
   type RolloutItem,
   type RolloutPage,
 } from "./rollouts/list/list-rollouts.js";
-export { getRolloutHistory, type RolloutHistory } from "./rollouts/rollout-history.js";
+export { getRolloutHistory, type RolloutHistory } from "./rollouts/file/read.js";
 export type { RolloutTurn } from "./rollouts/turns.js";
 
 // Errors, and the schemas of everything that is submitted, published, configured or saved.

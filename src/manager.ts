@@ -1,30 +1,35 @@
 import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/all-events.js";
-import { validateOptions } from "./actors/conversation/open/checked-options.js";
-import type { Conversation } from "./actors/conversation/handle.js";
-import type { ImporterParts } from "./actors/conversation/saved/import-conversation.js";
-import type { ImportOptions, ImportOutcome, ImportResult } from "./actors/conversation/saved/import-options.js";
-import { listed, type ListOptions } from "./actors/conversation/saved/list-options.js";
-import type {
-  CountTokensOptions,
-  ExportOptions,
-  ManagerOptions,
-  NewConversation,
-  RenameOptions,
+import {
+  validateOptions,
+  type CountTokensOptions,
+  type ExportOptions,
+  type ManagerOptions,
+  type NewConversation,
+  type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
+import type { Conversation } from "./actors/conversation/handle.js";
+import type {
+  ImporterParts,
+  ImportOptions,
+  ImportOutcome,
+  ImportResult,
+} from "./actors/conversation/saved/import-conversation.js";
+import {
+  listed,
+  type ListOptions,
+  SavedConversations,
+  readParent,
+} from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
 import { ConversationOpener } from "./actors/conversation/open/opener.js";
-import { readParent } from "./actors/conversation/open/read-parent.js";
-import { SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import type { Store } from "./actors/conversation/store/store.js";
-import { compactor, type CompactorAnswers, type CompactorOp } from "./actors/compactor/compactor.js";
-import { countWith, withEstimateFallback, type Tokenizer } from "./actors/compactor/injected-tokenizer.js";
-import { Summarizer } from "./actors/compactor/summarizer.js";
-import { TokenCounts } from "./actors/compactor/token-counts.js";
+import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/summarizer.js";
+import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
-import { RequestGate } from "./actors/limits/request-gate.js";
+import { RequestGate } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
-import { spawn } from "./actors/runtime/spawn.js";
+import { spawn } from "./actors/runtime/cell.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -32,16 +37,15 @@ import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-command.js";
 import { ownShape } from "./config/files/written-config.js";
-import { ProjectFinder } from "./config/project/project-roots.js";
+import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";
-import { LearningRedactor } from "./config/secrets/learning-redactor.js";
+import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/rules.js";
 import { effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
-import type { ConversationMetadata } from "./rollouts/list/conversation-metadata.js";
+import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
-import { countTokens } from "./workers/count-tokens.js";
-import { openCpuPool } from "./workers/open-cpu-pool.js";
+import { countTokens, openCpuPool } from "./workers/open-cpu-pool.js";
 import { openIoPool } from "./workers/open-io-pool.js";
 import { FailureError } from "./messages/failure-error.js";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { cutRuns } from "../../src/compaction/tokens/cut-runs.js";
+import { cutRuns } from "../../src/compaction/tokens/exact-tokens.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
 import type { Provider } from "../../src/providers/provider.js";

@@ -3,8 +3,7 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { MessageItem, ResponseItem } from "../../src/messages/response-item.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { sessionMetaLine } from "../../src/rollouts/first-line.js";
+import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
 import { variedText } from "../support/varied-text.js";
 import { conversationId, type Kind } from "./kind.js";
 

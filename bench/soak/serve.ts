@@ -1,5 +1,5 @@
 import type { WireApi } from "../../src/messages/config.js";
-import type { LoggedRequest } from "../../src/mock-llm/request-log.js";
+import type { LoggedRequest } from "../../src/mock-llm/respond.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { add, type ServerReport } from "./load.js";
 import { soakScript } from "./script.js";

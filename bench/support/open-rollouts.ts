@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/open-outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";

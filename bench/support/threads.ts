@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { Ref } from "../../src/actors/runtime/actor.js";
-import { comlinkEndpoint } from "../../src/actors/runtime/endpoint.js";
+import { comlinkEndpoint } from "../../src/actors/runtime/thread.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { EchoAnswers, EchoOp } from "./echo.js";
 import { inLanes, perSecond } from "./measure.js";

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { newConversationId } from "../../src/actors/conversation/open/opener.js";
 import { homePaths } from "../../src/config/paths.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { sessionMetaLine } from "../../src/rollouts/first-line.js";
+import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
 import { line } from "./line.js";
 
 const answersEach = 6;

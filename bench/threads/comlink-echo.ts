@@ -1,5 +1,5 @@
 import * as Comlink from "comlink";
-import { comlinkEndpoint } from "../../src/actors/runtime/endpoint.js";
+import { comlinkEndpoint } from "../../src/actors/runtime/thread.js";
 import type { EchoOp } from "../support/echo.js";
 import { ownPort } from "../support/own-port.js";
 

@@ -1,5 +1,3 @@
-import { approximateRoot } from "./approximate-root.js";
-
 /** A rectangle of the comparison: a range of the left sequence against a range of the right one. */
 interface Box {
   readonly left: number;
@@ -274,4 +272,11 @@ class Frontier {
   covers(diagonal: number): boolean {
     return this.lowest <= diagonal && diagonal <= this.highest;
   }
+}
+
+/** Returns a power of two near the square root, computed as in git's xdiff. */
+export function approximateRoot(value: number): number {
+  let root = 1;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 4)) root *= 2;
+  return root;
 }

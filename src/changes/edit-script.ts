@@ -1,6 +1,4 @@
-import { approximateRoot } from "./approximate-root.js";
-import { BoxSplitter } from "./box-splitter.js";
-import { LineNumbers } from "./number-lines.js";
+import { approximateRoot, BoxSplitter } from "./box-splitter.js";
 
 /** A line that occurs this often in the other text says little about where it belongs. */
 const maxFrequency = 1_024;
@@ -142,4 +140,23 @@ function neighbours(kinds: readonly Kind[], index: number, step: 1 | -1): { alon
     found[kind] += 1;
   }
   return found;
+}
+
+/** Splits a text into lines with their line breaks; only the last line may have none. */
+export function linesIn(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** Maps equal lines to equal numbers. */
+class LineNumbers {
+  readonly #numbers = new Map<string, number>();
+
+  of(lines: readonly string[]): Int32Array {
+    return Int32Array.from(lines, (line) => {
+      const known = this.#numbers.get(line);
+      if (known !== undefined) return known;
+      this.#numbers.set(line, this.#numbers.size);
+      return this.#numbers.size - 1;
+    });
+  }
 }

@@ -1,7 +1,9 @@
-import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
-import type { ProjectRoots } from "../config/project/project-roots.js";
+import type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
+import { conversationName } from "../base/text/conversation-name.js";
+import type { ProjectRoots } from "../config/project/project.js";
 import type { CommandFlags, CommandName } from "./arguments/command-table.js";
 import type { FlagName, FlagValues, GlobalFlag } from "./arguments/flag-table.js";
+import { usageError } from "./command-error.js";
 import type { Diagnostics } from "./diagnostics.js";
 import type { Terminal } from "./terminal/terminal.js";
 
@@ -36,4 +38,18 @@ export function printResult(context: CommandContext, result: { text: string; jso
 
 export function printLine({ terminal, flags }: CommandContext, text: string): Promise<void> {
   return flags.json ? terminal.stdout.writeExact(`${text}\n`) : terminal.stdout.write(`${text}\n`);
+}
+
+/** The name of a new conversation from --name; existing ones are renamed with `cody rename`. */
+export function nameFlag({ flags }: SharedContext<"name" | "resume" | "continue">): { readonly name?: string } {
+  if (flags.name === undefined) return {};
+  if (flags.resume !== undefined || flags.continue === true) {
+    throw usageError("--name is only for a new conversation", "To rename one: cody rename <id> <name>");
+  }
+  return { name: conversationName(flags.name) };
+}
+
+/** The current time in milliseconds since 1970. */
+export function currentTime({ terminal }: Pick<CommandContext, "terminal">): number {
+  return terminal.now?.() ?? Date.now();
 }

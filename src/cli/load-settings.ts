@@ -1,5 +1,5 @@
 import { loadConfig, type LoadedConfig } from "../config/load-config.js";
-import { mcpSecrets } from "../config/secrets/mcp-secrets.js";
+import { mcpSecrets } from "../config/secrets/redact.js";
 import { mistypedVariables } from "../config/settings/mistyped-variables.js";
 import { configuredKeys } from "../config/providers/vendors.js";
 import { configFlags } from "./arguments/config-flags.js";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
+import type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
 import { resolveCodexHome, codyHome } from "../config/paths.js";
-import { findProjectRoots, type ProjectRoots } from "../config/project/project-roots.js";
+import { findProjectRoots, type ProjectRoots } from "../config/project/project.js";
 import { version } from "../version.js";
 import { commandRow } from "./arguments/command-table.js";
 import type { GivenFlags } from "./arguments/flag-table.js";

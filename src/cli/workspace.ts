@@ -1,32 +1,31 @@
 import { sep } from "node:path";
+import type { Conversation } from "../actors/conversation/handle.js";
+import type { NewConversation } from "../actors/conversation/open/manager-options.js";
+import { resolveSettings } from "../actors/conversation/state/settings.js";
+import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-conversation.js";
+import { saveFailureReason } from "../actors/rollout-writer/reason.js";
+import { InvalidInputError } from "../base/errors.js";
+import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
+import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
+import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/paths.js";
 import {
   type ActiveConversation,
   type ActiveKey,
   readActive,
   writeActive,
 } from "../config/project/active-conversation.js";
-import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
-import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/places.js";
-import type { NewConversation } from "../actors/conversation/open/manager-options.js";
-import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-options.js";
 import { ConversationManager } from "../manager.js";
-import type { Conversation } from "../actors/conversation/handle.js";
-import { saveFailureReason } from "../actors/rollout-writer/reason.js";
-import { resolveSettings } from "../actors/conversation/open/resolve-settings.js";
-import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
-import { InvalidInputError } from "../base/errors.js";
 import type { SaveOutcome } from "../messages/rollout-command.js";
+import { builtInProviders } from "../providers/offline/provider.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";
-import { builtInProviders } from "../providers/built-in.js";
-import { CommandError, exitCodes } from "./command-error.js";
 import { configFlags } from "./arguments/config-flags.js";
 import type { SettingFlag } from "./arguments/flag-table.js";
+import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext, SharedContext } from "./context.js";
 import { codexPersistence } from "./conversations/conversation-directory.js";
 import { loadSettings } from "./load-settings.js";
-import type { Target } from "./conversations/target.js";
 
 type WorkspaceContext = SharedContext<SettingFlag | "codex" | "force" | "recordedCwd">;
 
@@ -234,4 +233,11 @@ async function explainedAsync<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     throw explain(error);
   }
+}
+
+/** An existing conversation. */
+export interface Target {
+  readonly id: string;
+  /** Its file, if it cannot be found by its id. */
+  readonly path?: string;
 }

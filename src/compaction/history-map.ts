@@ -1,8 +1,6 @@
 import { type ResponseItem, isFlagged, isSummary } from "../messages/response-item.js";
-import { contextKey, contextIndexes } from "./initial-context.js";
-import { groupsOf, type ItemGroup } from "./cut/item-groups.js";
-import { isRequest } from "./item-kinds.js";
-import { safeCuts } from "./cut/safe-cut.js";
+import { contextKey, contextIndexes, isRequest } from "./item-kinds.js";
+import { groupsOf, type ItemGroup, safeCuts } from "./cut/safe-cut.js";
 import type { CountItem } from "./strategy.js";
 
 /** Facts about a history that all strategies need, computed once. */

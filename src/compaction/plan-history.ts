@@ -6,11 +6,11 @@ import {
   isPinned,
   isSummary,
 } from "../messages/response-item.js";
+import { trimToTarget } from "./cut/trim-to-target.js";
 import { type HistoryMap, unsummarizedItems } from "./history-map.js";
 import { isFromModel, isRequest } from "./item-kinds.js";
 import type { CompactionPlan, StrategyInput } from "./strategy.js";
-import { summaryBody } from "./summary/summary-text.js";
-import { trimToTarget } from "./cut/trim-to-target.js";
+import { summaryBody, summaryItem } from "./summary/summary-text.js";
 
 export interface PlanParts {
   readonly cut: number;
@@ -94,5 +94,24 @@ function hasResults(items: readonly ResponseItem[], places: readonly number[]): 
   return places.some((place) => {
     const item = items[place];
     return item !== undefined && (isCall(item) || isOutput(item));
+  });
+}
+
+/**
+ * Plans a summary of the items before the cut, followed by the rest. If the cut is inside a turn, its request stays
+ * before the summary.
+ */
+export function planRecent(
+  map: HistoryMap,
+  input: StrategyInput,
+  label: string,
+  chooseCut: () => number,
+): CompactionPlan {
+  const cut = boundedCut(map, input.cut ?? chooseCut());
+  return planHistory(map, input, {
+    cut,
+    needsSummary: true,
+    requests: requestOfTail(map, cut),
+    summary: (text) => [summaryItem(label, text)],
   });
 }

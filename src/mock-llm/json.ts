@@ -1,4 +1,5 @@
 import { isRecord } from "../base/is-record.js";
+import type { ContentPart, MessageItem } from "../messages/response-item.js";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -30,4 +31,32 @@ export function entryOf<T>(table: Readonly<Record<string, T>>, key: unknown): T 
 /** The text of an object's fields, without its braces. */
 export function fieldsText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1);
+}
+
+/**
+ * Whether a call's arguments are a JSON object. OpenAI's own servers may not check this, but many compatible ones parse
+ * the arguments in every request, and reject the whole conversation if they cannot.
+ */
+export function isJsonObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+export function messageItem(role: MessageItem["role"], content: unknown): MessageItem {
+  const type: ContentPart["type"] = role === "assistant" ? "output_text" : "input_text";
+  return { type: "message", role, content: [{ type, text: textIn(content) }] };
+}
+
+/** The string itself, or the joined texts of all parts. */
+export function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  const texts = objectsOf(content).flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : []));
+  return texts.join("\n");
+}
+
+export function roleOf(role: unknown): MessageItem["role"] {
+  return role === "assistant" || role === "system" || role === "developer" ? role : "user";
 }

@@ -1,4 +1,6 @@
 import type * as z from "zod";
+import { isRecord } from "../base/is-record.js";
+import { type JsonObject, objectOf } from "./json.js";
 
 export type Path = readonly (string | number)[];
 
@@ -53,4 +55,38 @@ function unionProblem(alternatives: readonly Issue[][], received: unknown, path:
   if (closest !== undefined) return problemOf(closest, received, path);
   const expected = firsts.flatMap((issue) => (issue.code === "invalid_type" ? [String(issue.expected)] : []));
   return { kind: "type", expected, path, received };
+}
+
+/** The first problem among the entries of the list at `at` in the request. */
+export function firstProblem(
+  list: unknown,
+  check: (entry: JsonObject, at: Path) => Problem | undefined,
+  at: Path,
+): Problem | undefined {
+  if (!Array.isArray(list)) return undefined;
+  for (const [index, entry] of list.entries()) {
+    const problem = isRecord(entry) ? check(entry, [...at, index]) : undefined;
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+interface SubSchema {
+  readonly schema: JsonObject;
+  readonly path: Path;
+}
+
+/** Yields a JSON Schema and every schema inside it. */
+export function* subSchemas(schema: unknown, path: Path = []): Generator<SubSchema> {
+  if (!isRecord(schema)) return;
+  yield { schema, path };
+  for (const key of ["properties", "$defs", "definitions"]) {
+    for (const [name, inner] of Object.entries(objectOf(schema[key]))) yield* subSchemas(inner, [...path, key, name]);
+  }
+  yield* subSchemas(schema["items"], [...path, "items"]);
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    const list = schema[key];
+    if (!Array.isArray(list)) continue;
+    for (const [index, inner] of list.entries()) yield* subSchemas(inner, [...path, key, index]);
+  }
 }

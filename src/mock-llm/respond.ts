@@ -1,12 +1,12 @@
-import type { ServerResponse } from "node:http";
+import type { ServerResponse, IncomingHttpHeaders } from "node:http";
+import type { WireApi } from "../messages/config.js";
 import type { Decision } from "./exchange.js";
-import type { Ids } from "./ids.js";
-import { type Plan, planOf, type StreamFault } from "./plan.js";
-import type { LoggedRequest } from "./request-log.js";
+import type { Ids, Exchange, MockApi, Refusal } from "./wire-api.js";
+import { type Plan, planOf, type StreamFault, type Pace, sendPlan } from "./send-plan.js";
 import type { MockFault, MockReply } from "./script.js";
-import { type Pace, sendPlan } from "./send-plan.js";
 import { partsOf } from "./split-deltas.js";
-import type { Exchange, MockApi, Refusal } from "./wire-api.js";
+
+const secretHeaders = new Set(["authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"]);
 
 /** The outcome for the log, and the function that sends it. */
 export interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fault"> {
@@ -131,4 +131,25 @@ function silent(response: ServerResponse, fault: Extract<MockFault, { type: "dis
       else response.socket?.destroy();
     },
   };
+}
+
+/** A received request, without its credentials. */
+export interface LoggedRequest {
+  readonly number: number;
+  readonly api: WireApi | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed; the text itself if it is not JSON. */
+  readonly body: unknown;
+  readonly session: string;
+  /** Undefined if there was no response at all. */
+  readonly status: number | undefined;
+  /** The message of the refusal, if it was refused. */
+  readonly refusal: string | undefined;
+  readonly fault: MockFault["type"] | undefined;
+}
+
+export function withoutSecrets(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !secretHeaders.has(name)));
 }

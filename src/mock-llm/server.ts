@@ -3,16 +3,20 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chatApi } from "./chat/api.js";
-import { type Behaviour, decide, type Decision } from "./exchange.js";
-import { Ids } from "./ids.js";
-import { Memory } from "./memory.js";
+import {
+  type Behaviour,
+  decide,
+  type Decision,
+  Memory,
+  offlineReplies,
+  type Replies,
+  scriptedReplies,
+} from "./exchange.js";
+import { Ids, type MockApi } from "./wire-api.js";
 import { messagesApi } from "./messages/api.js";
-import { offlineReplies, type Replies, scriptedReplies } from "./replies.js";
-import { type LoggedRequest, withoutSecrets } from "./request-log.js";
-import { respond } from "./respond.js";
+import { type LoggedRequest, withoutSecrets, respond } from "./respond.js";
 import { responsesApi } from "./responses/api.js";
 import { type MockReply, type MockScript, readScript } from "./script.js";
-import type { MockApi } from "./wire-api.js";
 
 const routes: Readonly<Record<string, MockApi>> = {
   "/responses": responsesApi,

@@ -1,4 +1,4 @@
-import type { MockReply } from "./script.js";
+import type { MockReply, MockCall } from "./script.js";
 
 /**
  * The parts of a reply, with each delta already quoted as JSON. Cached, so that a reply is split once, however often it
@@ -62,4 +62,10 @@ function isLowSurrogate(text: string, index: number): boolean {
 
 function quoted(text: string): string {
   return JSON.stringify(text);
+}
+
+/** A call's arguments as the text that is sent. */
+export function argumentsOf(call: MockCall): string {
+  if ("input" in call) return JSON.stringify({ input: call.input });
+  return typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
 }

@@ -3,7 +3,6 @@ import type { WireApi } from "../messages/config.js";
 import type { ModelRequest } from "../messages/model.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import type { Answer } from "./answer.js";
-import type { Ids } from "./ids.js";
 import type { JsonObject } from "./json.js";
 import type { MockReply } from "./script.js";
 
@@ -76,4 +75,19 @@ export interface Continuation {
   isKept(body: JsonObject): boolean;
   /** The data to store for a self-contained request and its answer. */
   answered(whole: JsonObject, content: readonly object[]): JsonObject;
+}
+
+/** Generates ids that look like an API's own and are unique per server. */
+export class Ids {
+  readonly #seed: string;
+  #count = 0;
+
+  constructor(seed: string) {
+    this.#seed = seed;
+  }
+
+  next(prefix: string): string {
+    this.#count += 1;
+    return `${prefix}${this.#seed}${this.#count.toString(36).padStart(8, "0")}`;
+  }
 }

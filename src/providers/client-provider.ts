@@ -10,9 +10,8 @@ import {
   ResponseItem,
   withCodexParts,
 } from "../messages/response-item.js";
-import type { Provider } from "./provider.js";
-import { requestDigest } from "./request-digest.js";
-import { codeOfStatus, isRetryable } from "./failures/retryable.js";
+import { type Provider, requestDigest } from "./provider.js";
+import { codeOfStatus, isRetryable } from "./failures/answer-error.js";
 import { orAborted } from "../base/time/waiting.js";
 
 /** The request passed to an injected client; `messages` holds the texts of the history. */

@@ -3,9 +3,8 @@ import { isRecord } from "../base/is-record.js";
 import { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { check } from "../base/parse.js";
-import { incompleteAnswer } from "./failures/incomplete-answer.js";
-import { ReadyStream } from "./transport/ready-stream.js";
-import { itemOverheadBytes } from "./transport/stream-bounds.js";
+import { incompleteAnswer } from "./failures/answer-error.js";
+import { ReadyStream, itemOverheadBytes } from "./transport/transport.js";
 
 export type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 type Buffered = Extract<ModelEvent, { type: "buffered" }>;

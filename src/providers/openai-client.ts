@@ -1,6 +1,5 @@
 import { type Credential, secretOf } from "./credential.js";
-import { type MakeHead, cachedHead } from "./transport/request-head.js";
-import type { WireConnection } from "./wire.js";
+import { type MakeHead, cachedHead, type WireConnection } from "./transport/request-head.js";
 
 const vendorUrl = "https://api.openai.com/v1";
 

@@ -1,16 +1,24 @@
 import { memoizeByObject } from "../base/memoize.js";
-import type { Failure } from "../messages/failure.js";
 import { FailureError } from "../messages/failure-error.js";
+import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
-import { EventBuffer } from "./event-buffer.js";
-import { rateLimitWaitMs } from "./failures/rate-limit-headers.js";
-import { type FailureContext, wireFailure } from "./failures/wire-failure.js";
-import { endOfStream, ReadyStream } from "./transport/ready-stream.js";
-import type { MakeHead } from "./transport/request-head.js";
-import { defaultIdleMs, maxEventBytes } from "./transport/stream-bounds.js";
-import type { PendingResponse, PostedRequest, ServerEvent } from "./transport/transport.js";
-import type { WireConnection } from "./wire.js";
+import { rateLimitWaitMs, type FailureContext, wireFailure } from "./failures/wire-failure.js";
+import {
+  endOfStream,
+  ReadyStream,
+  defaultIdleMs,
+  maxEventBytes,
+  type PendingResponse,
+  type PostedRequest,
+  type ServerEvent,
+} from "./transport/transport.js";
+import type { MakeHead, WireConnection } from "./transport/request-head.js";
+
+/** Smaller amounts are not reported as an event. */
+const stepBytes = 4_096;
+
+const nothing: readonly ModelEvent[] = [];
 
 const toolText = memoizeByObject((tool: object) => JSON.stringify(tool));
 
@@ -179,4 +187,89 @@ export function requestText(body: { readonly tools?: readonly object[] | undefin
   const { tools, ...rest } = body;
   const text = JSON.stringify(rest);
   return tools === undefined ? text : `${text.slice(0, -1)},"tools":[${tools.map(toolText).join(",")}]}`;
+}
+
+type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
+
+/**
+ * Buffers the events of an answer until they are read. Consecutive deltas of one item are merged, because no reader
+ * could tell them apart and a hundred events cost a hundred times as much.
+ */
+export class EventBuffer {
+  #events: ModelEvent[] = [];
+  #told = 0;
+  /** The last event, if it is a delta. */
+  #delta: Delta | undefined;
+  /** The texts merged into that delta, if there are several. */
+  #pieces: string[] | undefined;
+
+  get isEmpty(): boolean {
+    return this.#told === this.#events.length;
+  }
+
+  add(event: ModelEvent): void {
+    if (event.type === "text_delta" || event.type === "reasoning_delta" || event.type === "tool_call_delta") {
+      return this.#addDelta(event);
+    }
+    this.#closeDelta();
+    this.#push(event);
+  }
+
+  take(): ModelEvent | undefined {
+    this.#closeDelta();
+    const event = this.#events[this.#told];
+    if (event !== undefined) this.#told += 1;
+    return event;
+  }
+
+  clear(): void {
+    this.#events = [];
+    this.#told = 0;
+    this.#delta = undefined;
+    this.#pieces = undefined;
+  }
+
+  /** Makes a new array, because one that was emptied would reserve room for many events, and there is mostly one. */
+  #push(event: ModelEvent): void {
+    if (!this.isEmpty) return void this.#events.push(event);
+    this.#events = [event];
+    this.#told = 0;
+  }
+
+  #addDelta(event: Delta): void {
+    if (event.type === this.#delta?.type && event.itemId === this.#delta.itemId) {
+      this.#pieces ??= [this.#delta.delta];
+      this.#pieces.push(event.delta);
+      return;
+    }
+    this.#closeDelta();
+    this.#delta = event;
+    this.#push(event);
+  }
+
+  /** Joins once at the end: a string built by concatenation keeps every piece in memory as long as it lives. */
+  #closeDelta(): void {
+    if (this.#delta !== undefined && this.#pieces !== undefined) {
+      this.#events[this.#events.length - 1] = { ...this.#delta, delta: this.#pieces.join("") };
+      this.#pieces = undefined;
+    }
+    this.#delta = undefined;
+  }
+}
+
+/**
+ * Counts bytes that a decoder buffers until an item is complete and that no delta event shows, such as a call's
+ * arguments.
+ */
+export class BufferedBytes {
+  #unreported = 0;
+
+  /** Returns the event that reports the bytes, once there are enough of them. */
+  add(bytes: number): readonly ModelEvent[] {
+    this.#unreported += bytes;
+    if (this.#unreported < stepBytes) return nothing;
+    const event: ModelEvent = { type: "buffered", bytes: this.#unreported };
+    this.#unreported = 0;
+    return [event];
+  }
 }

@@ -2,7 +2,7 @@ import type { WireApi } from "../messages/config.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import type { Provider } from "./provider.js";
 import type { Transport } from "./transport/transport.js";
-import type { WireConnection, WireStream } from "./wire.js";
+import type { WireConnection, WireStream } from "./transport/request-head.js";
 
 /** A connection whose transport is created on first use. */
 export interface LazyConnection extends Omit<WireConnection, "transport"> {

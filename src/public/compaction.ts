@@ -1,14 +1,14 @@
 /** `cody/compaction`: the pure functions and numbers that a compaction is made of. */
-export { buildCompactedHistory } from "../compaction/build-compacted-history.js";
-export { collectUserMessages } from "../compaction/collect-user-messages.js";
+export { buildCompactedHistory } from "../compaction/summary/summary-text.js";
+export { collectUserMessages } from "../compaction/item-kinds.js";
 export * from "../compaction/constants.js";
-export { type CutPointResult, findCutPoint } from "../compaction/cut/find-cut-point.js";
+export { type CutPointResult, findCutPoint } from "../compaction/cut/choose-cut.js";
 export { isSafeCut } from "../compaction/cut/safe-cut.js";
-export { selectRecentMessages } from "../compaction/cut/select-recent-messages.js";
+export { selectRecentMessages } from "../compaction/cut/cut-item.js";
 export { trimToTarget } from "../compaction/cut/trim-to-target.js";
-export { truncateMiddle } from "../compaction/cut/truncate-middle.js";
-export { initialContext } from "../compaction/initial-context.js";
-export { needsCompaction, shouldCompact } from "../compaction/needs-compaction.js";
+export { truncateMiddle } from "../compaction/cut/cut-item.js";
+export { initialContext } from "../compaction/item-kinds.js";
+export { needsCompaction, shouldCompact } from "../compaction/tokens/trigger-limit.js";
 export type {
   CompactionPlan,
   CompactionStrategy,
@@ -24,7 +24,7 @@ export {
   formatFileOperations,
 } from "../compaction/summary/file-operations.js";
 export { missingFrom, type MustKeep, mustKeep, repairedSummary } from "../compaction/summary/must-keep.js";
-export { summaryInput, type SummaryInputBounds } from "../compaction/summary/summary-input.js";
+export { summaryInput, type SummaryInputBounds } from "../compaction/summary/summary-prompt.js";
 export { summaryPrompt, type SummaryPromptInput } from "../compaction/summary/summary-prompt.js";
 export { isPlaceholder, SUMMARY_UNAVAILABLE } from "../compaction/summary/summary-text.js";
 export { estimateTokens } from "../compaction/tokens/estimate-tokens.js";

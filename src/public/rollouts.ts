@@ -2,23 +2,23 @@
 export { ConversationPersistence, type PersistenceOptions } from "../actors/persistence/conversation-persistence.js";
 export { type RetentionReport, type RetentionRun, runRetention } from "../actors/retention/run-retention.js";
 export { type DeleteOptions, TrashBin, type TrashBinParts } from "../actors/retention/trash-bin.js";
-export type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
+export type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
 export { type RecorderOptions, RolloutRecorder } from "../actors/rollout-writer/recorder.js";
-export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "../actors/rollout-writer/turn-recorder.js";
-export { conversationPlaces, type ConversationPlaces } from "../config/places.js";
+export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "../actors/rollout-writer/recorder.js";
+export { conversationPlaces, type ConversationPlaces } from "../config/paths.js";
 export type { RetentionSettings } from "../config/settings/effective-settings.js";
 export type { CleanupResult, ConversationDeleteResult, TrashReason } from "../messages/cleanup.js";
-export { type FlaggedMessage, isMessageComplete } from "../rollouts/complete-message.js";
-export type { CoreMessage } from "../rollouts/core-messages.js";
+export { type FlaggedMessage, isMessageComplete } from "../rollouts/history-messages.js";
+export type { CoreMessage } from "../rollouts/history-messages.js";
 export { type ExportFormat, exportFormats } from "../rollouts/formats/export/export-format.js";
-export { type ImportFormat, importFormats } from "../rollouts/formats/import/import-format.js";
-export type { ConversationMetadata } from "../rollouts/list/conversation-metadata.js";
+export { type ImportFormat, importFormats } from "../rollouts/formats/import/source.js";
+export type { ConversationMetadata } from "../rollouts/list/list.js";
 export {
   listRollouts,
   type ListRolloutsOptions,
   type RolloutItem,
   type RolloutPage,
 } from "../rollouts/list/list-rollouts.js";
-export { getRolloutHistory, type RolloutHistory } from "../rollouts/rollout-history.js";
-export type { Trashed } from "../rollouts/trash/trash-entry.js";
+export { getRolloutHistory, type RolloutHistory } from "../rollouts/file/read.js";
+export type { Trashed } from "../rollouts/trash/trash-files.js";
 export type { RolloutTurn } from "../rollouts/turns.js";

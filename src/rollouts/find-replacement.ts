@@ -1,4 +1,4 @@
-import { openRollout } from "./file/raw-lines.js";
+import { openRollout } from "./file/line-object.js";
 
 /** Substrings of lines that contain the complete history; inside a text the quotes would be escaped. */
 const marks = ['"replacement_history":[', '"type":"history_replaced"'];

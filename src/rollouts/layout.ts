@@ -74,3 +74,8 @@ function localTime(now: Date): { year: string; month: string; day: string; time:
 function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
+
+/** Returns the folder with the changes made by a conversation's turns. It is moved together with the rollout. */
+export function snapshotFolder(rolloutPath: string): string {
+  return companionPath(rolloutPath, "snapshots");
+}

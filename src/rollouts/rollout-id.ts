@@ -2,8 +2,7 @@ import { basename } from "node:path";
 import { isConversationId, shownId } from "../base/text/conversation-id.js";
 import { isRecord } from "../base/is-record.js";
 import { idFromFileName } from "./layout.js";
-import { readLineBytes, withoutMark } from "./file/line-object.js";
-import { rawLines } from "./file/raw-lines.js";
+import { readLineBytes, withoutMark, rawLines } from "./file/line-object.js";
 
 /** Returns the conversation id from the first line of a file, or else from its name. */
 export async function rolloutId(path: string): Promise<string | undefined> {

@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from "uuid";
-import type { CompactionNotes } from "../messages/compaction.js";
+import { isRealUserMessage } from "../base/codex/context-message.js";
 import { isRecord } from "../base/is-record.js";
+import type { CompactionNotes } from "../messages/compaction.js";
 import { type MessageItem, messageText, type ResponseItem } from "../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
-import { milliseconds } from "./formats/lines/detect.js";
-import { applyToHistory } from "./file/history.js";
 import { sandboxPolicy } from "../messages/tools/policy.js";
-import { isRealUserMessage } from "../base/codex/context-message.js";
+import { applyToHistory } from "./file/history.js";
+import { milliseconds } from "./formats/lines/detect.js";
 
 export interface TurnMetadata {
   provider?: string;
@@ -223,4 +223,45 @@ function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]
 function epochMs(timestamp: string): number {
   const ms = Date.parse(timestamp);
   return Number.isNaN(ms) ? 0 : ms;
+}
+
+/** Tracks after which line each turn ends. The number of a rolled-back turn is used again for the next. */
+export class TurnEnds {
+  /** For each turn, the number of lines up to its end. */
+  readonly #ends: number[] = [];
+  #lines = 0;
+  #isOpen = false;
+  /** Whether the file has turn start events; in old files a turn begins with a user message. */
+  #isFramed = false;
+
+  add(line: RolloutLine): void {
+    if (line.type === "event_msg" && line.payload.type === "task_started") {
+      this.#isFramed = true;
+      this.#begin();
+    } else if (!this.#isFramed && line.type === "response_item" && isRealUserMessage(line.payload)) this.#begin();
+    this.#lines += 1;
+    if (this.#isOpen) this.#ends[this.#ends.length - 1] = this.#lines;
+    if (line.type !== "event_msg") return;
+    if (line.payload.type === "task_complete" || line.payload.type === "turn_aborted") this.#isOpen = false;
+    else if (line.payload.type === "thread_rolled_back") this.#takeBack(line.payload.num_turns);
+  }
+
+  get turns(): number {
+    return this.#ends.length;
+  }
+
+  /** Returns the number of lines up to the end of a turn, counted from 1; undefined if there is no such turn. */
+  endOf(turn: number): number | undefined {
+    return this.#ends[turn - 1];
+  }
+
+  #begin(): void {
+    this.#ends.push(this.#lines);
+    this.#isOpen = true;
+  }
+
+  #takeBack(turns: number): void {
+    this.#ends.length = Math.max(0, this.#ends.length - turns);
+    this.#isOpen = false;
+  }
 }

@@ -1,7 +1,12 @@
-import { isRecord } from "../base/is-record.js";
 import { isRealUserMessage } from "../base/codex/context-message.js";
-import { foreignUserText } from "./formats/lines/form-facts.js";
+import { isRecord } from "../base/is-record.js";
 import type { LineObject } from "./file/line-object.js";
+import { foreignUserText } from "./formats/lines/detect.js";
+
+const maxChars = 80;
+
+/** Characters examined: enough for `maxChars` code points of any kind, because a message may have millions. */
+const maxExaminedChars = 4 * maxChars;
 
 /** Returns the user's text in a line of any format; undefined if it has none. Loads no schema library. */
 export function userText(line: LineObject): string | undefined {
@@ -25,4 +30,17 @@ export function contentText(content: unknown): string {
   return content
     .flatMap((part: unknown) => (isRecord(part) && typeof part["text"] === "string" ? [part["text"]] : []))
     .join("\n");
+}
+
+/** Returns the first line of a text, shortened for a list; undefined when the text is blank. */
+export function titleOf(text: string): string | undefined {
+  const line =
+    text
+      .trimStart()
+      .slice(0, maxExaminedChars)
+      .split(/[\r\n]/, 1)[0]
+      ?.trimEnd() ?? "";
+  if (line === "") return undefined;
+  const chars = Array.from(line);
+  return chars.length <= maxChars ? line : `${chars.slice(0, maxChars - 1).join("")}…`;
 }

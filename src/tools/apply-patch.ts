@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
-import { FileProblem } from "./files/file-problem.js";
+import { failureText, FileProblem } from "./files/file-problem.js";
 import { isSameStamp, stampOf } from "./files/file-stamps.js";
 import { commitFiles } from "./patch/commit-files.js";
 import { type PlannedFile, planPatch } from "./patch/plan-patch.js";

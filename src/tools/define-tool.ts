@@ -4,6 +4,11 @@ import { isRecord } from "../base/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tools/tool.js";
 import type { Tool, ToolContext, ToolScope } from "./tool.js";
 
+/** A text that can be passed to the system, which would truncate it at a NUL. */
+export const ArgumentText = z.string().refine((value) => !value.includes("\0"), "must not contain NUL");
+
+export const PathArgument = ArgumentText.min(1).describe("Relative to the working folder, or absolute");
+
 /** A model passes a tool's arguments by name, so they are always an object. */
 type NamedArguments = Readonly<Record<string, unknown>>;
 
@@ -54,4 +59,11 @@ function isObjectSchema(parameters: unknown): boolean {
   // Nearly every schema is a plain object; only others are converted to find out what they describe.
   if (schema.def.type === "object") return true;
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }).type === "object";
+}
+
+/** The description of a tool that is sent to a model. */
+export function toolSpec({ name, description, parameters, freeform }: Tool): ToolSpec {
+  if (!isRecord(parameters) || !("_zod" in parameters)) throw new Error("they are not a zod 4 schema");
+  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
+  return { name, description, parameters: schema, ...(freeform === true ? { freeform } : {}) };
 }

@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
-import { Glob, limitOf, StartPath } from "./search/arguments.js";
+import { failureText } from "./files/file-problem.js";
+import { Glob, limitOf, StartPath, type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 import { type FoundLink, linksIn } from "./search/links-in.js";
-import { type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 
 const usualLimit = 300;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { counted } from "../base/text/counted.js";
 import { type ResponseItem, itemText } from "../messages/response-item.js";
 import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
+import { failureText } from "./files/file-problem.js";
 import type { EarlierItem } from "./tool.js";
 
 /** The maximum number of places shown of one text; with more, each would be too short to understand. */

@@ -1,10 +1,8 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { ArgumentText } from "./argument-text.js";
-import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
-import { Glob, limitOf, StartPath } from "./search/arguments.js";
-import { ripgrepLines } from "./search/ripgrep.js";
+import { ArgumentText, defineTool } from "./define-tool.js";
+import { failureText } from "./files/file-problem.js";
+import { Glob, limitOf, StartPath, ripgrepLines } from "./search/ripgrep.js";
 
 const usualLimit = 100;
 const maxContext = 20;

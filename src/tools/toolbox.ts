@@ -8,7 +8,7 @@ import { readFile } from "./read-file.js";
 import { recall } from "./recall.js";
 import { searchFiles } from "./search-files.js";
 import { shell } from "./shell.js";
-import { toolSpec } from "./tool-spec.js";
+import { toolSpec } from "./define-tool.js";
 import type { Tool } from "./tool.js";
 import { updatePlan } from "./update-plan.js";
 import { viewImage } from "./view-image.js";

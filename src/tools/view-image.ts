@@ -1,10 +1,8 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { ToolOutput } from "../messages/tools/tool.js";
-import { PathArgument } from "./argument-text.js";
-import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
-import { FileProblem } from "./files/file-problem.js";
+import { PathArgument, defineTool } from "./define-tool.js";
+import { failureText, FileProblem } from "./files/file-problem.js";
 import { fitImage, maxImageBytes } from "./files/fit-image.js";
 import { openForModel } from "./files/open-for-model.js";
 import { readAt } from "../base/fs/open-regular.js";

@@ -1,10 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { PathArgument } from "./argument-text.js";
-import { defineTool } from "./define-tool.js";
-import { failureText } from "./failure-words.js";
-import { FileProblem, targetChanged } from "./files/file-problem.js";
+import { PathArgument, defineTool } from "./define-tool.js";
+import { failureText, FileProblem, targetChanged } from "./files/file-problem.js";
 import { isSameStamp, stampOf } from "./files/file-stamps.js";
 import { openFolder } from "./files/open-folder.js";
 import { replaceFile } from "./files/replace-file.js";

@@ -1,6 +1,9 @@
+import type { WireApi } from "../messages/config.js";
+import { type Credential, secretOf } from "../providers/credential.js";
+import { failureText } from "../providers/failures/answer-error.js";
 import { entryUrl } from "./entry-url.js";
-import type { IoJobs } from "./io-jobs.js";
 import { Pool, type PoolOptions } from "./pool.js";
+import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
 
 export type IoPool = Pool<IoJobs>;
 
@@ -29,4 +32,46 @@ export function openIoPool(): IoPool {
       return entryUrl("io");
     },
   });
+}
+
+/** The jobs of the pool for waiting. */
+export type IoJobs = {
+  readonly summarize: {
+    readonly input: { readonly target: SummaryTarget; readonly request: SummaryRequest };
+    readonly output: SummaryOutcome;
+  };
+};
+
+/** The model to ask, as plain data for a thread. */
+export type SummaryTarget =
+  | {
+      readonly kind: "wire";
+      readonly provider: string;
+      readonly api: WireApi;
+      /** Undefined: the vendor's default address. */
+      readonly baseUrl: string | undefined;
+      /** Undefined if none is needed. Only this job may use it, and no outcome contains it. */
+      readonly credential: Credential | undefined;
+      /** Explains where the credential comes from and how to change it. */
+      readonly origin?: string | undefined;
+      /** The proxy variables; a thread must not see the rest of the environment. */
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: "offline" };
+
+/** Asks a model for a summary in a thread of the pool; a failure of the thread is an outcome too. */
+export async function summarizeInThread(
+  pool: IoPool,
+  target: SummaryTarget,
+  request: SummaryRequest,
+  signal: AbortSignal,
+): Promise<SummaryOutcome> {
+  const outcome = await pool.run("summarize", { target, request }, { signal });
+  if (outcome.ok) return outcome.value;
+  const { failure } = outcome;
+  if (failure.code === "aborted") return { status: "aborted" };
+  // The message of a dead thread may contain anything, including the key.
+  const apiKey = target.kind === "wire" ? secretOf(target.credential) : undefined;
+  const message = failureText(failure.message, { apiKey });
+  return { status: "failed", failure: { ...failure, message }, truncatedCount: 0 };
 }

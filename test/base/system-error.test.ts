@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { saveFailureReason } from "../../src/actors/rollout-writer/reason.js";
 import { systemCode, systemProblem, systemReason } from "../../src/base/system-error.js";
-import { failureText } from "../../src/tools/failure-words.js";
+import { failureText } from "../../src/tools/files/file-problem.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** As Node says it: with its number, and without its name. */

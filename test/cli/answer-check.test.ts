@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCheck } from "../../src/cli/commands/chat/answer-check.js";
+import { answerCheck } from "../../src/cli/commands/chat/chat.js";
 
 const point = {
   type: "object",

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { ageText } from "../../src/cli/format/age.js";
-import { byteText } from "../../src/cli/format/byte-text.js";
+import { ageText, byteText } from "../../src/cli/format/age.js";
 
 test.each([
   [0, "0 bytes"],

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { encodingsOf } from "../../src/config/secrets/secret-forms.js";
+import { encodingsOf } from "../../src/config/secrets/redact.js";
 import { type Answer, begin, dataOf, type Received, serve } from "../providers/loopback.js";
 import { listen } from "../providers/proxy.js";
 import { argumentsOfProcesses } from "../support/process-arguments.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitted } from "../../src/cli/format/cells.js";
+import { fitted } from "../../src/cli/format/age.js";
 
 test.each([
   ["short", 10, "short"],

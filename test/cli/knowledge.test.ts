@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { setTrust } from "../../src/config/project/trust.js";
+import { setTrust } from "../../src/config/project/project.js";
 import { prepared } from "../support/cli-effects.js";
 import { Cli } from "../support/cli.js";
 import { calls, says } from "../support/scripted-provider.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsePromptArguments, promptUsage } from "../../src/cli/terminal/prompt/prompt-arguments.js";
+import { parsePromptArguments, promptUsage } from "../../src/cli/terminal/prompt/server-prompts.js";
 
 const known = [
   { name: "who", isRequired: true },

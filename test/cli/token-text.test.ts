@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compactedText, tokenText } from "../../src/cli/format/token-text.js";
+import { compactedText, tokenText } from "../../src/cli/format/age.js";
 
 test.each([
   [0, "0"],

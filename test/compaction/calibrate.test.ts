@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstRatio, learnedRatio } from "../../src/compaction/tokens/calibrate.js";
+import { firstRatio, learnedRatio } from "../../src/compaction/tokens/estimate-tokens.js";
 
 test("Claude is counted higher before anything is known, others as they are", () => {
   expect(firstRatio("claude-sonnet-4-20250514")).toBe(1.15);

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutRuns, maxRun } from "../../src/compaction/tokens/cut-runs.js";
+import { cutRuns, maxRun } from "../../src/compaction/tokens/exact-tokens.js";
 
 const kinds = [/[\p{L}\p{M}]+/gu, /\s+/gu, /[^\s\p{L}\p{N}]+/gu];
 

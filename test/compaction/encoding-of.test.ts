@@ -1,6 +1,6 @@
 import { modelToEncodingMap } from "gpt-tokenizer/mapping";
 import { expect, test } from "vitest";
-import { encodingOf } from "../../src/compaction/tokens/encoding-of.js";
+import { encodingOf } from "../../src/compaction/tokens/estimate-tokens.js";
 
 test.each([
   ["gpt-4o", "o200k_base"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { initialContext } from "../../src/compaction/initial-context.js";
+import { initialContext } from "../../src/compaction/item-kinds.js";
 import { agents, assistant, developer, environment, pinned, summary, user } from "./items.js";
 
 test("of each kind of context the newest counts, in order", () => {

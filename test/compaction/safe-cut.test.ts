@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { groupsOf } from "../../src/compaction/cut/item-groups.js";
-import { isSafeCut, safeCuts } from "../../src/compaction/cut/safe-cut.js";
+import { groupsOf, isSafeCut, safeCuts } from "../../src/compaction/cut/safe-cut.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { assistant, call, environment, ghost, output, pinned, summary, thought, user } from "./items.js";
 

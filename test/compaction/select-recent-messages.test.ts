@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { selectRecentMessages } from "../../src/compaction/cut/select-recent-messages.js";
+import { selectRecentMessages } from "../../src/compaction/cut/cut-item.js";
 import { words } from "./items.js";
 
 test("the newest messages stay, in order", () => {

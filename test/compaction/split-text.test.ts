@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { exactTokens } from "../../src/compaction/tokens/exact-tokens.js";
-import { splitText } from "../../src/compaction/tokens/split-text.js";
+import { splitText } from "../../src/compaction/tokens/estimate-tokens.js";
 
 const words = [
   "the",

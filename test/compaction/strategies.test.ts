@@ -2,10 +2,8 @@ import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isCuttable } from "../../src/compaction/cut/cut-item.js";
-import { initialContext } from "../../src/compaction/initial-context.js";
-import { groupsOf } from "../../src/compaction/cut/item-groups.js";
-import { isFromModel, isRequest } from "../../src/compaction/item-kinds.js";
-import { unfinishedGroups, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
+import { initialContext, isFromModel, isRequest } from "../../src/compaction/item-kinds.js";
+import { groupsOf, unfinishedGroups, isSafeCut } from "../../src/compaction/cut/safe-cut.js";
 import type { StrategyInput } from "../../src/compaction/strategy.js";
 import { strategies } from "../../src/compaction/strategy-for.js";
 import {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
 import { expect, test } from "vitest";
-import { summaryInput } from "../../src/compaction/summary/summary-input.js";
+import { summaryInput } from "../../src/compaction/summary/summary-prompt.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { assistant, call, ghost, output, pinned, summary, thought, user } from "./items.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { estimateTokens } from "../../src/compaction/tokens/estimate-tokens.js";
-import { truncateMiddle } from "../../src/compaction/cut/truncate-middle.js";
+import { truncateMiddle } from "../../src/compaction/cut/cut-item.js";
 
 test("a text that fits stays as it is", () => {
   expect(truncateMiddle("x".repeat(400), 100)).toBe("x".repeat(400));

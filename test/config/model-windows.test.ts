@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contextWindow } from "../../src/config/models/model-windows.js";
+import { contextWindow } from "../../src/config/models/models.js";
 
 test.each([
   ["claude-sonnet-4-20250514", 200_000],

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveCodexHome } from "../../src/config/paths.js";
-import { activeDirectory, conversationPlaces } from "../../src/config/places.js";
+import { resolveCodexHome, activeDirectory, conversationPlaces } from "../../src/config/paths.js";
 
 const [home, codex] = ["/home/alice/.cody", "/home/alice/.codex"];
 const [own, sessions] = [`${home}/conversations`, `${codex}/sessions`];

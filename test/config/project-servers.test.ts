@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type ProjectServers, readProjectServers } from "../../src/config/project/project-servers.js";
-import { readTrust, realProjectRoot, setTrust } from "../../src/config/project/trust.js";
+import { type ProjectServers, readProjectServers } from "../../src/config/project/project-config.js";
+import { readTrust, realProjectRoot, setTrust } from "../../src/config/project/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function serversIn(home: string, cwd: string): Promise<ProjectServers> {

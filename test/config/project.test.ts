@@ -1,8 +1,7 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { findProjectRoot, readGitInfo } from "../../src/config/project/project.js";
-import { findProjectRoots, ProjectFinder } from "../../src/config/project/project-roots.js";
+import { findProjectRoot, readGitInfo, findProjectRoots, ProjectFinder } from "../../src/config/project/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const hash = "0123456789abcdef0123456789abcdef01234567";

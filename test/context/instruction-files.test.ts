@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findInstructions, maxInstructionBytes, readInstructions } from "../../src/context/instruction-files.js";
+import { findInstructions, maxInstructionBytes, readInstructions } from "../../src/context/instructions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function read(root: string, ...below: string[]) {

@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
 import type { StoredLines, StoredState } from "../../src/actors/conversation/store/store.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import type { ModelRequest } from "../../src/messages/model.js";

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { apply, emptyState } from "../../src/actors/conversation/state/state.js";
 import type { ConversationManager } from "../../src/manager.js";
 import { ImportError } from "../../src/base/errors.js";
-import { importFormats } from "../../src/rollouts/formats/import/import-format.js";
+import { importFormats } from "../../src/rollouts/formats/import/source.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 import { importFixtures } from "../rollouts/import/import-fixture.js";
 import { byteDamages } from "./fuzz-bytes.js";

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
 import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
-import { removeForGood } from "../../src/rollouts/trash/remove-for-good.js";
+import { removeForGood } from "../../src/rollouts/trash/settle-trash.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
-import { trashed } from "../../src/rollouts/trash/trash-entry.js";
-import { nodeTrashFiles } from "../../src/rollouts/trash/trash-files.js";
+import { trashed, nodeTrashFiles } from "../../src/rollouts/trash/trash-files.js";
 import { say } from "./report.js";
 import { deadlyFiles } from "./trash-deaths.js";
 

@@ -5,8 +5,7 @@ import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js
 import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
 import { finishInterrupted } from "../../src/rollouts/trash/settle-trash.js";
-import { trashed } from "../../src/rollouts/trash/trash-entry.js";
-import { nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
+import { trashed, nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
 import { conversationId as id, everything, putConversation } from "../rollouts/trash/conversation-on-disk.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { BriefChildren } from "./brief-children.js";

@@ -14,7 +14,7 @@ import {
   texts,
 } from "../support/compacting.js";
 import { openManager } from "../support/open-conversation.js";
-import { getRolloutHistory } from "../../src/rollouts/rollout-history.js";
+import { getRolloutHistory } from "../../src/rollouts/file/read.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { assistant, calls, says, scripted, user } from "../support/scripted-provider.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { RolloutRecorder } from "../../src/actors/rollout-writer/recorder.js";
+import { RolloutRecorder, type TurnRecorder } from "../../src/actors/rollout-writer/recorder.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { RolloutTurn } from "../../src/rollouts/turns.js";
@@ -10,7 +10,6 @@ import { openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { fails, type Reply, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import type { TurnRecorder } from "../../src/actors/rollout-writer/turn-recorder.js";
 
 /** Keeps only what the seed document's interface names, and gives back only the records `keeps` accepts. */
 function plainRecorder(keeps: (record: object) => boolean, hasCompacted = true): TurnRecorder {

@@ -10,7 +10,7 @@ import { openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import type { TurnRecorder } from "../../src/actors/rollout-writer/turn-recorder.js";
+import type { TurnRecorder } from "../../src/actors/rollout-writer/recorder.js";
 
 // The seed documents write content parts as `text` and ghost snapshots with `data`.
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ConversationManager } from "../../src/manager.js";
-import { selectRecentMessages } from "../../src/compaction/cut/select-recent-messages.js";
+import { selectRecentMessages } from "../../src/compaction/cut/cut-item.js";
 import { runCompactTask } from "../../src/actors/conversation/compaction/run-compact-task.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";

@@ -4,7 +4,7 @@ import type { Failure } from "../../src/messages/failure.js";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { anthropicMessages } from "../../src/providers/messages/stream.js";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
-import type { WireConnection } from "../../src/providers/wire.js";
+import type { WireConnection } from "../../src/providers/transport/request-head.js";
 import { blockStart, delta, ending, eventOf, recorded, recordedEvents, start, stop } from "./anthropic-stream.js";
 import { type Answer, begin, serve, streaming } from "./loopback.js";
 import { joinDeltas, collect, requestOf, user } from "./requests.js";

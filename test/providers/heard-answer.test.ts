@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Delta, ModelStreamReader } from "../../src/providers/model-stream-reader.js";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { endOfStream, ReadyStream } from "../../src/providers/transport/ready-stream.js";
+import { endOfStream, ReadyStream } from "../../src/providers/transport/transport.js";
 
 const text = (delta: string): Delta => ({ type: "text_delta", itemId: "a", delta });
 const done: ModelEvent = { type: "done", finishReason: "stop" };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { calculate, expressionIn } from "../../src/providers/offline/arithmetic.js";
+import { calculate, expressionIn } from "../../src/providers/offline/reply.js";
 
 test.each([
   ["What's 2+2?", "2+2"],

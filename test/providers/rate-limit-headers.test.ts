@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateLimitWaitMs } from "../../src/providers/failures/rate-limit-headers.js";
+import { rateLimitWaitMs } from "../../src/providers/failures/wire-failure.js";
 
 const now = Date.parse("2026-11-20T10:00:00Z");
 

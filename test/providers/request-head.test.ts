@@ -9,7 +9,7 @@ import { chatBody } from "../../src/providers/chat/request-body.js";
 import { openaiChat } from "../../src/providers/chat/stream.js";
 import { responsesBody } from "../../src/providers/responses/request-body.js";
 import { openaiResponses } from "../../src/providers/responses/stream.js";
-import type { WireStream } from "../../src/providers/wire.js";
+import type { WireStream } from "../../src/providers/transport/request-head.js";
 import { serve, streaming } from "./loopback.js";
 import { collect, requestOf, user } from "./requests.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
-import { EventBuffer } from "../../src/providers/event-buffer.js";
+import { EventBuffer } from "../../src/providers/wire-answer.js";
 
 function text(itemId: string, delta: string): ModelEvent {
   return { type: "text_delta", itemId, delta };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
-import type { WireConnection, WireStream } from "../../src/providers/wire.js";
+import type { WireConnection, WireStream } from "../../src/providers/transport/request-head.js";
 import { type Answer, begin, dataOf, type Loopback, serve, streaming } from "./loopback.js";
 import { collect, requestOf, user } from "./requests.js";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AnswerError } from "../../src/providers/failures/answer-error.js";
-import { failureText } from "../../src/providers/failures/failure-text.js";
+import { AnswerError, failureText } from "../../src/providers/failures/answer-error.js";
 import { retryAfterMs, errorIn, serverFailure, wireFailure } from "../../src/providers/failures/wire-failure.js";
 import { FailureError } from "../../src/messages/failure-error.js";
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import { normalizeHistory } from "../../src/providers/normalize/normalized.js";
 import { readRollout } from "../../src/rollouts/file/read.js";

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { RolloutLine } from "../../src/messages/rollout-line.js";
-import { removedItems } from "../../src/rollouts/compacted-away.js";
-import { applyToHistory } from "../../src/rollouts/file/history.js";
+import { removedItems, applyToHistory } from "../../src/rollouts/file/history.js";
 import { assistant, user } from "../support/scripted-provider.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";

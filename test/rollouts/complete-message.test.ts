@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isMessageComplete } from "../../src/rollouts/complete-message.js";
+import { isMessageComplete } from "../../src/rollouts/history-messages.js";
 
 test.each([
   [{ role: "user" }, true],

@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ResponseItem } from "../../src/messages/response-item.js";
 import { type OwnLine, RolloutLine } from "../../src/messages/rollout-line.js";
-import { encodeLine, lineEncoder } from "../../src/rollouts/file/encode.js";
-import { redactLine } from "../../src/rollouts/redact-line.js";
+import { encodeLine, lineEncoder, redactLine } from "../../src/rollouts/file/encode.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { redactorOf } from "../support/redaction.js";
 

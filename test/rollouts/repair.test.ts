@@ -1,8 +1,7 @@
 import { link, lstat, mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { fileLines } from "../../src/actors/conversation/store/file-lines.js";
-import { foldLines } from "../../src/actors/conversation/store/fold-lines.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
 import { maxLineBytes } from "../../src/rollouts/file/line-object.js";
 import { nodeRepairFiles, type RepairFiles } from "../../src/rollouts/repair/repair-files.js";
 import { type RolloutScan, needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
-import { findSecretsInFile, scrubFile } from "../../src/rollouts/scrub/scrub-file.js";
+import { findSecretsInFile, scrubFile } from "../../src/rollouts/scrub/scrub-conversation.js";
 import { redactorOf } from "../support/redaction.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { sweepSockets } from "../../src/rollouts/file/sweep-sockets.js";
+import { sweepSockets } from "../../src/rollouts/file/lock.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const hour = 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { TurnEnds } from "../../src/rollouts/turn-ends.js";
+import { TurnEnds } from "../../src/rollouts/turns.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";
 

@@ -1,6 +1,5 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
-import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { sessionMetaLine } from "../../src/rollouts/first-line.js";
+import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
 
 const recorded = new URL(
   "../fixtures/codex/v0.58.0/tools/rollout-2026-11-16T00-53-02-01a1e1d7-dc34-7690-a587-4b1aa66115b0.jsonl",

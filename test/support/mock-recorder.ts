@@ -1,6 +1,6 @@
 import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/base/errors.js";
 import type { RolloutTurn } from "../../src/rollouts/turns.js";
-import type { TurnRecorder } from "../../src/actors/rollout-writer/turn-recorder.js";
+import type { TurnRecorder } from "../../src/actors/rollout-writer/recorder.js";
 
 export interface MockRecorder extends TurnRecorder {
   /** How often a turn was appended. */

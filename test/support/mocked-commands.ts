@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from "vitest";
 import type { ConversationManager } from "../../src/manager.js";
-import type { Target } from "../../src/cli/conversations/target.js";
+import type { Target } from "../../src/cli/workspace.js";
 import { type CliResult, runInProcess } from "./cli.js";
 import { createMockClient } from "./mock-client.js";
 import type { MockRecorder } from "./mock-recorder.js";

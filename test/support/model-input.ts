@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
-import type { LoggedRequest } from "../../src/mock-llm/request-log.js";
+import type { LoggedRequest } from "../../src/mock-llm/respond.js";
 
 /** What a model was given, without ids and what else is not said to it. */
 export function inputOf(requests: readonly LoggedRequest[], at: number): unknown[] {

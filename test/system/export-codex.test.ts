@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { ConversationManager } from "../../src/manager.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { getRolloutHistory } from "../../src/rollouts/rollout-history.js";
+import { getRolloutHistory } from "../../src/rollouts/file/read.js";
 import { Codex } from "../support/codex.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { expectInOrder, inputOf, shape } from "../support/model-input.js";

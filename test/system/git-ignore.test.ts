@@ -5,8 +5,7 @@ import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { readExcludes } from "../../src/changes/workspace/snapshot.js";
-import { defaultLimits } from "../../src/changes/workspace/limits.js";
-import { walk } from "../../src/changes/workspace/walk.js";
+import { defaultLimits, walk } from "../../src/changes/workspace/walk.js";
 import { gitUser } from "../../src/base/git/git-user.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
-import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { sessionMetaLine } from "../../src/rollouts/first-line.js";
+import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const id = "conv_huge";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { SharedServer } from "../../src/actors/mcp/shared-server.js";
+import { SharedServer } from "../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../src/messages/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";

@@ -3,11 +3,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { MockLlm } from "../../src/mock-llm/server.js";
-import type { IoJobs, SummaryTarget } from "../../src/workers/io-jobs.js";
-import { ioPoolLimits, openIoPool } from "../../src/workers/open-io-pool.js";
+import {
+  type IoJobs,
+  type SummaryTarget,
+  ioPoolLimits,
+  openIoPool,
+  summarizeInThread,
+} from "../../src/workers/open-io-pool.js";
 import { Pool, type PoolOptions } from "../../src/workers/pool.js";
 import type { SummaryOutcome, SummaryRequest } from "../../src/workers/summarize.js";
-import { summarizeInThread } from "../../src/workers/summarize-in-thread.js";
 import { type Answer, begin, dataOf, type Loopback, serve, streaming } from "../providers/loopback.js";
 import { startProxy } from "../providers/proxy.js";
 import { openMock } from "../support/open-mock-llm.js";

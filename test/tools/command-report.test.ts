@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandReport, exitCodeOf } from "../../src/tools/exec/command-report.js";
+import { commandReport, exitCodeOf } from "../../src/tools/shell.js";
 import type { CommandResult } from "../../src/tools/exec/run-command.js";
 
 const plain: CommandResult = { cause: "exited", exitCode: 0, wasHeldOpen: false, leftRunning: [], durationMs: 149 };

@@ -2,7 +2,7 @@ import { spawn, type StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { withGuard } from "../../src/tools/exec/guarded.js";
+import { withGuard } from "../../src/tools/exec/command-process.js";
 import type { Watch } from "../support/watch.js";
 import { expectGone, isRunning, numbersIn, textOf } from "./processes.js";
 import { toolProcess } from "./tool-process.js";

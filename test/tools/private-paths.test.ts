@@ -1,8 +1,7 @@
 import { mkdir, readFile as contentOf, realpath, symlink, writeFile as put } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resolveHomes } from "../../src/config/paths.js";
-import { privatePaths } from "../../src/config/private-paths.js";
+import { resolveHomes, privatePaths } from "../../src/config/paths.js";
 import { applyPatch } from "../../src/tools/apply-patch.js";
 import { listFiles } from "../../src/tools/list-files.js";
 import { readFile } from "../../src/tools/read-file.js";

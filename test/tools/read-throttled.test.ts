@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { readThrottled } from "../../src/tools/exec/read-throttled.js";
+import { readThrottled } from "../../src/tools/exec/command-process.js";
 
 test("all bytes are read, to the end", async () => {
   const seen: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ToolSpec } from "../../src/messages/tools/tool.js";
 import { builtInTools } from "../../src/tools/toolbox.js";
-import { toolSpec } from "../../src/tools/tool-spec.js";
+import { toolSpec } from "../../src/tools/define-tool.js";
 
 const specs = builtInTools().map(toolSpec);
 

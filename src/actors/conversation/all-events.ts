@@ -1,9 +1,9 @@
-import type { Event } from "../../messages/event.js";
-import { EventQueue } from "../runtime/event-queue.js";
-import type { EventReader } from "../runtime/event-reader.js";
-import { mergeDeltas } from "./deltas.js";
-import { eventWeight } from "./event-weight.js";
-import { OpenApprovalEvents } from "./open-requests.js";
+import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
+import type { FileChange } from "../../messages/tools/file-change.js";
+import { EventQueue, type EventReader, type EventRuns } from "../runtime/event-queue.js";
+
+/** Stores runs of deltas as texts: most events are deltas, and an event takes ten times the memory of its text. */
+export const deltaRuns: EventRuns<Event> = { text: continuingText, event: withDeltaText };
 
 /** An event numbered over all conversations; it keeps its number within its own conversation as well. */
 interface NumberedEvent {
@@ -75,4 +75,77 @@ function withoutNumbers(reader: EventReader<NumberedEvent>): AsyncIterableIterat
       return this;
     },
   };
+}
+
+/** Returns the number of characters that only the event holds; items and messages are in the history anyway. */
+export function eventWeight({ msg }: Event): number {
+  switch (msg.type) {
+    case "exec_command_output_delta":
+      return msg.chunk.length;
+    case "exec_command_end":
+      return msg.stdout.length + msg.stderr.length;
+    case "patch_apply_begin":
+      return Object.values(msg.changes).reduce((sum, change) => sum + changeWeight(change), 0);
+    case "agent_message_delta":
+    case "agent_reasoning_delta":
+    case "tool_call_delta":
+      return msg.delta.length;
+    default:
+      return 0;
+  }
+}
+
+function changeWeight(change: FileChange): number {
+  return change.type === "update" ? change.unified_diff.length : change.content.length;
+}
+
+type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
+
+/** Merges two consecutive deltas of one item into a longer one, for a reader that has not read the first. */
+export function mergeDeltas(older: Event, newer: Event): Event | undefined {
+  const text = continuingText(older, newer);
+  return text === undefined || !isDelta(older.msg)
+    ? undefined
+    : withDeltaText(newer, newer.seq, older.msg.delta + text);
+}
+
+/** Returns the text of a delta if it continues the item of another delta. */
+function continuingText(older: Event, newer: Event): string | undefined {
+  const a = older.msg;
+  const b = newer.msg;
+  if (!isDelta(a) || !isDelta(b) || a.type !== b.type || a.item_id !== b.item_id) return undefined;
+  return older.id === newer.id && older.conversation_id === newer.conversation_id ? b.delta : undefined;
+}
+
+function withDeltaText(event: Event, seq: number, delta: string): Event {
+  return isDelta(event.msg) ? { ...event, seq, msg: { ...event.msg, delta } } : event;
+}
+
+function isDelta(msg: EventMsg): msg is DeltaMsg {
+  return msg.type === "agent_message_delta" || msg.type === "agent_reasoning_delta" || msg.type === "tool_call_delta";
+}
+
+/** The events of unanswered approval requests, which a reader that fell behind must still see. */
+export class OpenApprovalEvents<E> {
+  readonly #eventOf: (entry: E) => Event;
+  readonly #isOpen: (conversationId: string, callId: string) => boolean;
+  #asked: E[] = [];
+
+  constructor(eventOf: (entry: E) => Event, isOpen: (conversationId: string, callId: string) => boolean) {
+    this.#eventOf = eventOf;
+    this.#isOpen = isOpen;
+  }
+
+  note(entry: E): void {
+    if (isApprovalMsg(this.#eventOf(entry).msg)) this.#asked = [...this.all(), entry];
+  }
+
+  /** Returns the requests that are still open. */
+  all(): readonly E[] {
+    this.#asked = this.#asked.filter((entry) => {
+      const { conversation_id, msg } = this.#eventOf(entry);
+      return isApprovalMsg(msg) && this.#isOpen(conversation_id, msg.call_id);
+    });
+    return this.#asked;
+  }
 }

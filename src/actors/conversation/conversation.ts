@@ -8,14 +8,12 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/open-calls.js";
-import { runQueuedChange } from "./compaction/change-history.js";
+import { runQueuedChange, undoChanges, type UndoReport } from "./compaction/change-history.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
-import type { ConversationCell, QueuedChange, QueuedWork } from "./state/cell.js";
+import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/cell.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
-import { hasEnded } from "./turn/active-turn.js";
 import { continueTurn, runTurn } from "./turn/play-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
-import { undoChanges, type UndoReport } from "./turn/undo-changes.js";
 import type { TurnParts, ConversationContext } from "./turn/turn-world.js";
 
 /** Maximum number of inputs that wait while a turn runs. */

@@ -1,14 +1,13 @@
-import {
-  type ApprovalRequest,
-  type ReviewDecision,
-  ReviewDecision as ReviewDecisionSchema,
-} from "../../messages/tools/approval.js";
-import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
-import { conversationName } from "../../base/text/conversation-name.js";
 import { InvalidInputError } from "../../base/errors.js";
-import type { Event } from "../../messages/event.js";
-import type { OutputSchema } from "../../messages/output-schema.js";
 import { check } from "../../base/parse.js";
+import { conversationName } from "../../base/text/conversation-name.js";
+import { newestTurns } from "../../compaction/cut/newest-turns.js";
+import { estimateItemTokens } from "../../compaction/tokens/estimate-tokens.js";
+import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
+import { type Event, isApprovalMsg } from "../../messages/event.js";
+import { FailureError } from "../../messages/failure-error.js";
+import { FailureCode } from "../../messages/failure.js";
+import type { OutputSchema } from "../../messages/output-schema.js";
 import {
   type ResponseItem,
   ResponseItem as ResponseItemSchema,
@@ -18,26 +17,36 @@ import {
 } from "../../messages/response-item.js";
 import type { SaveOutcome } from "../../messages/rollout-command.js";
 import { Op } from "../../messages/submission.js";
-import type { TokenUsageInfo } from "../../messages/token-usage.js";
+import type { TokenUsageInfo, TokenUsage } from "../../messages/token-usage.js";
+import {
+  type ApprovalRequest,
+  type ReviewDecision,
+  ReviewDecision as ReviewDecisionSchema,
+} from "../../messages/tools/approval.js";
 import type { UserInput } from "../../messages/user-input.js";
+import { isRetryable } from "../../providers/failures/answer-error.js";
+import { type HistoryMessage, messagesOf, type ToolCallRecord, toolCallsOf } from "../../rollouts/history-messages.js";
 import type { SummaryOutcome } from "../compactor/summarizer.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../runtime/actor.js";
-import type { EventQueue } from "../runtime/event-queue.js";
-import type { EventReader } from "../runtime/event-reader.js";
-import { sharedReader } from "../runtime/shared-reader.js";
+import { type EventQueue, type EventReader, sharedReader } from "../runtime/event-queue.js";
 import { isUnanswered } from "./calls/open-calls.js";
-import type { ConversationOp, ConversationAnswers } from "./conversation-op.js";
-import { toOp, inlineImages, toInputOp } from "./input-op.js";
-import { jsonCopy } from "./size-limit.js";
-import type { ConversationCell } from "./state/cell.js";
-import { ConversationHistory } from "./state/conversation-history.js";
+import {
+  type ConversationOp,
+  type ConversationAnswers,
+  toOp,
+  inlineImages,
+  toInputOp,
+  jsonCopy,
+} from "./conversation-op.js";
+import type { ConversationCell, ActiveTurn } from "./state/cell.js";
 import type { Settings } from "./state/settings.js";
-import { endedError, refusalError, collectTurnItems } from "./state/turn-items.js";
-import type { ActiveTurn } from "./turn/active-turn.js";
-import type { UndoReport } from "./turn/undo-changes.js";
-import { FailureError } from "../../messages/failure-error.js";
+import type { ConversationState } from "./state/state.js";
+import type { UndoReport } from "./compaction/change-history.js";
+
+/** Codes of temporary problems: other work is running, or the disk has no room. */
+const temporaryCodes: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
 
 /** Decides on approval requests; if it throws, the turn is stopped and `processMessage` rejects. */
 export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<ReviewDecision>;
@@ -343,4 +352,112 @@ interface HandleParts {
   onPinned(): Promise<SaveOutcome>;
   onShutdown(): Promise<void>;
   ending(): Promise<void> | undefined;
+}
+
+/** Collects the items of the turn that a submission began; rejects when it was refused or has failed. */
+async function collectTurnItems(
+  events: AsyncIterable<Event>,
+  id: string,
+  conversationId: string,
+  answer: (request: ApprovalRequest) => Promise<void>,
+): Promise<ResponseItem[]> {
+  const items: ResponseItem[] = [];
+  let started = false;
+  for await (const { msg, id: cause } of events) {
+    if (cause !== id) continue;
+    if (msg.type === "task_started") started = true;
+    else if (isApprovalMsg(msg)) await answer(msg);
+    else if (msg.type === "raw_response_item") items.push(msg.item as ResponseItem);
+    else if (msg.type === "error" && !started) throw refusalError(codeOf(msg.codex_error_info) ?? "busy", msg.message);
+    else if (msg.type === "turn_aborted") return items;
+    else if (msg.type === "task_complete") {
+      if (msg.error === undefined || msg.error === null) return items;
+      throw refusalError(codeOf(msg.error.codex_error_info) ?? "internal", msg.error.message);
+    }
+  }
+  throw endedError(conversationId);
+}
+
+function refusalError(code: FailureCode, message: string): FailureError {
+  return new FailureError({ code, message, retryable: temporaryCodes.has(code) || isRetryable(code) });
+}
+
+function codeOf(info: unknown): FailureCode | undefined {
+  return FailureCode.safeParse(info).data;
+}
+
+function endedError(conversationId: string): FailureError {
+  return refusalError("actor_stopped", `conversation ${conversationId} has ended: there are no more events`);
+}
+
+export interface CompletedTurn {
+  /** Null for a turn without an id in the rollout, and for the remains of compacted turns. */
+  readonly turn_id: string | null;
+  readonly messages: readonly HistoryMessage[];
+  readonly tool_calls: readonly ToolCallRecord[];
+  /** Total token usage of its model calls. */
+  readonly token_usage: TokenUsage;
+  /** Its start time, in UTC. */
+  readonly timestamp: string;
+}
+
+interface HistoryParts {
+  readonly state: Readonly<ConversationState>;
+  readonly maxTurns: number;
+  countTokens(text: string): number;
+  clear(): Promise<void>;
+}
+
+/** The history as the model sees it, turn by turn. Computed on each access; its JSON has three fields. */
+export class ConversationHistory {
+  readonly #parts: HistoryParts;
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts;
+  }
+
+  /** The newest completed turns; older ones are in the rollout. */
+  get turns(): CompletedTurn[] {
+    const { history, marks, openTurn } = this.#parts.state;
+    const ended = marks.flatMap((mark, index) =>
+      openTurn !== undefined && mark.id === openTurn.id ? [] : [{ ...mark, to: marks[index + 1]?.from }],
+    );
+    return ended.slice(-this.#parts.maxTurns).map(({ id, timestamp, from, to, usage }) => {
+      const items = history.slice(from, to);
+      const said = { messages: messagesOf(items), tool_calls: toolCallsOf(items) };
+      return { turn_id: id, ...said, token_usage: usage, timestamp };
+    });
+  }
+
+  get max_turns(): number {
+    return this.#parts.maxTurns;
+  }
+
+  /** Total token usage since the beginning, or since the history was cleared. */
+  get total_tokens(): number {
+    return this.#parts.state.usage?.total_token_usage.total_tokens ?? 0;
+  }
+
+  /** Returns the messages that the model would see now. */
+  getMessagesForApi(): HistoryMessage[] {
+    return messagesOf(this.#seen());
+  }
+
+  /** Estimates the tokens of these messages. */
+  estimateTokens(): number {
+    return estimateItemTokens(this.#seen(), (text) => this.#parts.countTokens(text));
+  }
+
+  /** Clears the history and the token counts; the rollout keeps every line. Rejects while a turn runs. */
+  async clear(): Promise<void> {
+    await this.#parts.clear();
+  }
+
+  toJSON(): Pick<ConversationHistory, "turns" | "max_turns" | "total_tokens"> {
+    return { turns: this.turns, max_turns: this.max_turns, total_tokens: this.total_tokens };
+  }
+
+  #seen() {
+    return newestTurns(this.#parts.state.history, this.#parts.maxTurns);
+  }
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { resolveClaudeHome, resolveCodexHome } from "../../config/paths.js";
 import type { LoginName } from "../../config/providers/logins.js";
 import { ClaudeCredentialsFile, CodexAuthFile, type TokenSet } from "../../messages/tokens.js";
-import { resolveClaudeHome, resolveCodexHome } from "../../config/paths.js";
 import { Keyring } from "./keyring.js";
-import { readBorrowed } from "./read-private.js";
-import { accountOf, expiryOf } from "./token-claims.js";
+import { accountOf, expiryOf, fingerprint } from "./token-endpoint.js";
+import { readBorrowed, type TokenStore } from "./token-file.js";
 
 export interface BorrowedPlaces {
   readonly env: Readonly<NodeJS.ProcessEnv>;
@@ -79,4 +79,21 @@ function valueOf(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns cody's own tokens, unless another program has newer ones than those ours were derived from. */
+export async function findTokens(
+  login: LoginName,
+  store: TokenStore,
+  places: BorrowedPlaces,
+): Promise<FoundTokens | undefined> {
+  const [own, borrowed] = await Promise.all([store.read(login), borrowedTokens(login, places)]);
+  if (own === undefined) return borrowed;
+  const isBehind = own.root !== undefined && borrowed !== undefined && own.root !== originFingerprint(borrowed);
+  return isBehind ? borrowed : { tokens: own, source: store.path };
+}
+
+/** Identifies the tokens of another program that ours were derived from. */
+export function originFingerprint({ tokens }: FoundTokens): string {
+  return fingerprint(tokens.refreshToken ?? tokens.accessToken);
 }

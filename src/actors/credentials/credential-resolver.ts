@@ -1,10 +1,8 @@
 import { loginFacts, type LoginName } from "../../config/providers/logins.js";
-import { providerOfAuth } from "../../config/providers/pick-provider.js";
+import { providerOfAuth } from "../../config/providers/provider-choice.js";
 import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
-import type { TokenReply } from "./credentials.js";
-import type { OpenCredentials } from "./open-credentials.js";
-import type { AccessOptions } from "./access-options.js";
+import type { TokenReply, OpenCredentials, AccessOptions } from "./open-credentials.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 /** Resolves the credentials of requests, for all conversations of a manager. */

@@ -1,18 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import type { TextRedactor } from "../../base/text/redaction.js";
+import { visibleLine } from "../../context/told-text.js";
 import {
   type KnowledgeEntry,
   type KnowledgeSource,
   maxKnowledgeChars,
   type NewKnowledge,
 } from "../../messages/tools/knowledge.js";
-import type { TextRedactor } from "../../base/text/redaction.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
-import type { KnowledgeIndex } from "./known-knowledge.js";
-import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge } from "./read-knowledge.js";
-import { appendEntries, removeLines } from "./write-knowledge.js";
+import {
+  knowledgeStamp,
+  readKnowledgeFile,
+  type ReadKnowledge,
+  appendEntries,
+  removeLines,
+} from "./write-knowledge.js";
 
 const ownFolders = [".cody", "knowledge"];
 /** cody's own folder, which is written, and another program's, which is only read. */
@@ -182,5 +187,29 @@ function newId(known: KnowledgeIndex): string {
   for (;;) {
     const id = randomBytes(4).toString("hex");
     if (!known.has(id)) return id;
+  }
+}
+
+/** Entries indexed by id and by their text as shown to the model. */
+export class KnowledgeIndex {
+  readonly #ids = new Set<string>();
+  readonly #byText = new Map<string, string>();
+
+  constructor(entries: readonly KnowledgeEntry[]) {
+    for (const entry of entries) this.add(entry);
+  }
+
+  add({ id, content }: KnowledgeEntry): void {
+    this.#ids.add(id);
+    this.#byText.set(visibleLine(content), id);
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  /** Returns the id of the newest entry with the same text. */
+  saying(content: string): string | undefined {
+    return this.#byText.get(visibleLine(content));
   }
 }

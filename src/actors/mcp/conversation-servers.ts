@@ -5,16 +5,13 @@ import type { ReviewDecision } from "../../messages/tools/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/tools/mcp.js";
 import type { ToolSpec, ToolOutput } from "../../messages/tools/tool.js";
-import { defineTool } from "../../tools/define-tool.js";
-import { toolSpec } from "../../tools/tool-spec.js";
+import { defineTool, toolSpec } from "../../tools/define-tool.js";
 import type { Tool, ToolContext } from "../../tools/tool.js";
 import { promptText, jsonText, resultOutput, callResult, shortenedResult } from "./call-output.js";
-import { type ElicitationRequest, type ElicitationAnswer, defaultAnswers } from "./elicitation.js";
-import { maxTools, type ListedTool } from "./listed-tools.js";
+import { type ElicitationRequest, type ElicitationAnswer, defaultAnswers } from "./running-calls.js";
+import { maxTools, type ListedTool, toolName } from "./listed-tools.js";
 import type { Answered } from "./mcp-server.js";
-import type { Lease } from "./mcp-servers.js";
-import type { SharedServer } from "./shared-server.js";
-import { toolName } from "./tool-names.js";
+import type { Lease, SharedServer } from "./mcp-servers.js";
 
 const maxMessageChars = 4_000;
 

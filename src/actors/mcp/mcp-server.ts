@@ -5,15 +5,19 @@ import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";
-import { RestartWindow } from "../runtime/restart-window.js";
-import { CallDeadline } from "./call-deadline.js";
+import { RestartWindow } from "../runtime/cell.js";
+import {
+  CallDeadline,
+  type PendingElicitation,
+  RunningCalls,
+  type ElicitationRequest,
+  type ElicitationAnswer,
+} from "./running-calls.js";
 import { type Connection, openConnection } from "./transport/connection.js";
-import type { ElicitationRequest, ElicitationAnswer } from "./elicitation.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
-import { type PendingElicitation, RunningCalls } from "./running-calls.js";
 import { type ServerTarget, resolveServerTarget } from "./server-order.js";
-import { StderrLog } from "./transport/stderr-log.js";
+import { StderrLog } from "./transport/bounded-lines.js";
 
 /** The state of a server. The tools of a lost server are still offered: the next call reconnects it. */
 export type ServerState =

@@ -1,6 +1,25 @@
 import { McpRedactor } from "../../config/secrets/mcp-redactor.js";
-import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { SharedServer } from "./shared-server.js";
+import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
+import type { Ref } from "../runtime/actor.js";
+import { messageOf, isolateListener } from "../runtime/failures.js";
+import { spawn } from "../runtime/cell.js";
+import type { ElicitationRequest, ElicitationAnswer } from "./running-calls.js";
+import {
+  type Answered,
+  mcpServer,
+  type McpServerAnswers,
+  type McpServerMsg,
+  type McpServerOp,
+  type McpServerOptions,
+  type ServerState,
+} from "./mcp-server.js";
+
+const firstMs = 5_000;
+
+const longestMs = 5 * 60 * 1_000;
+
+/** Maximum number of calls at once; more wait. */
+const capacity = 4_096;
 
 export interface McpServersOptions {
   /** cody's home directory. */
@@ -79,5 +98,131 @@ export class McpServers {
     } finally {
       this.#stopping.delete(stopping);
     }
+  }
+}
+
+/** Asks the user of the conversation that made the call. */
+type Elicit = (request: ElicitationRequest) => Promise<ElicitationAnswer>;
+
+interface ToolCall {
+  readonly tool: string;
+  readonly revision: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** One server, shared by all conversations of a project: its actor and its current state. */
+export class SharedServer {
+  readonly name: string;
+  readonly entry: McpServerEntry;
+  readonly #ref: Ref<McpServerOp, McpServerAnswers>;
+  readonly #listeners = new Set<(state: ServerState) => void>();
+  readonly #elicit = new Map<string, Elicit>();
+  #state: ServerState = { status: "starting" };
+  #calls = 0;
+  readonly #pause: RetryBackoff;
+
+  constructor(options: McpServerOptions, pause = new RetryBackoff()) {
+    this.#pause = pause;
+    this.name = options.name;
+    this.entry = options.entry;
+    this.#ref = spawn(mcpServer, options, {
+      capacity,
+      onEvent: ({ msg }) => this.#hear(msg),
+      onFailed: ({ message }) => this.#become({ status: "failed", error: message }),
+    });
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Calls back after every change, until the returned function is called. */
+  listen(listener: () => void): () => void {
+    const own = isolateListener("mcp", listener);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** Never rejects; errors are in the state. */
+  async connect(): Promise<ServerState> {
+    return await this.#ref.ask({ type: "connect" }).catch((error: unknown): ServerState => {
+      return { status: "failed", error: messageOf(error) };
+    });
+  }
+
+  /** Reconnects a server in the background once its retry pause is over. */
+  retry(): void {
+    if (this.#state.status === "failed" && this.#pause.isOver) void this.connect();
+  }
+
+  async call(call: ToolCall, elicit: Elicit, signal: AbortSignal): Promise<Answered> {
+    const callId = String((this.#calls += 1));
+    this.#elicit.set(callId, elicit);
+    try {
+      return await this.#ref.ask({ type: "call", callId, ...call }, signal);
+    } catch (error) {
+      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : messageOf(error) };
+    } finally {
+      this.#elicit.delete(callId);
+    }
+  }
+
+  async ask(method: string, params: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answered> {
+    try {
+      return await this.#ref.ask({ type: "ask", method, params }, signal);
+    } catch (error) {
+      return { ok: false, error: messageOf(error) };
+    }
+  }
+
+  /** Resolves when the server's processes and connections have ended. */
+  async stop(): Promise<void> {
+    await this.#ref.stop();
+  }
+
+  #hear(msg: McpServerMsg): void {
+    if (msg.type === "state") return this.#become(msg.state);
+    void this.#answer(msg);
+  }
+
+  async #answer({ id, callId, message, schema }: Extract<McpServerMsg, { type: "elicitation" }>): Promise<void> {
+    const answer = (await this.#elicit.get(callId)?.({ message, schema }).catch(cancel)) ?? cancel();
+    await this.#ref.tell({ type: "elicitation_answer", id, answer }).catch(() => undefined);
+  }
+
+  #become(state: ServerState): void {
+    this.#state = state;
+    if (state.status === "failed") this.#pause.failed();
+    if (state.status === "ready") this.#pause.worked();
+    for (const listener of this.#listeners) listener(state);
+  }
+}
+
+function cancel(): ElicitationAnswer {
+  return { action: "cancel" };
+}
+
+/** The pause after a failure, doubled each time until the server works again. */
+export class RetryBackoff {
+  readonly #now: () => number;
+  #ms = 0;
+  #until = -Infinity;
+
+  /** The clock must be monotonic. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get isOver(): boolean {
+    return this.#now() >= this.#until;
+  }
+
+  failed(): void {
+    this.#ms = Math.min(Math.max(firstMs, this.#ms * 2), longestMs);
+    this.#until = this.#now() + this.#ms;
+  }
+
+  worked(): void {
+    this.#ms = 0;
   }
 }

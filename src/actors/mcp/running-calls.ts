@@ -1,5 +1,5 @@
-import type { CallDeadline } from "./call-deadline.js";
-import type { ElicitationRequest, ElicitationAnswer } from "./elicitation.js";
+import { isRecord } from "../../base/is-record.js";
+import { counted } from "../../base/text/counted.js";
 
 /** A server's question during a call, with the id for its answer. */
 export interface PendingElicitation extends ElicitationRequest {
@@ -54,4 +54,89 @@ export class RunningCalls {
   answer(id: number, answer: ElicitationAnswer): void {
     this.#elicitations.get(id)?.(answer);
   }
+}
+
+/** Aborts when its time is over or another signal aborts; the time does not run while the user is being asked. */
+export class CallDeadline {
+  /** The deadline's length, in words. */
+  readonly text: string;
+  readonly signal: AbortSignal;
+  readonly #timeout = new AbortController();
+  #leftMs: number;
+  #since = 0;
+  #pauses = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, signal: AbortSignal) {
+    this.text = counted(ms / 1_000, "second");
+    this.#leftMs = ms;
+    this.signal = AbortSignal.any([signal, this.#timeout.signal]);
+    this.#run();
+  }
+
+  /** Whether the time ran out. */
+  get isOver(): boolean {
+    return this.#timeout.signal.aborted;
+  }
+
+  /** Stops the clock until the returned object is disposed. */
+  paused(): Disposable {
+    this.#pauses += 1;
+    if (this.#pauses === 1) {
+      clearTimeout(this.#timer);
+      this.#leftMs -= performance.now() - this.#since;
+    }
+    return {
+      [Symbol.dispose]: () => {
+        this.#pauses -= 1;
+        if (this.#pauses === 0) this.#run();
+      },
+    };
+  }
+
+  end(): void {
+    this.#pauses += 1;
+    clearTimeout(this.#timer);
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#timeout.abort(new Error("timed out")), Math.max(0, this.#leftMs));
+  }
+}
+
+/** A server's question to the user during a call. */
+export interface ElicitationRequest {
+  readonly message: string;
+  readonly schema: unknown;
+}
+
+export interface ElicitationAnswer {
+  // The library requires a mutable type.
+  [key: string]: unknown;
+  action: "accept" | "decline" | "cancel";
+  content?: Record<string, string | number | boolean | string[]>;
+}
+
+type Value = string | number | boolean;
+
+/**
+ * Converts a yes into values: the default of each field, and `true` for a boolean field without one. Undefined when a
+ * required field gets no value.
+ */
+export function defaultAnswers(schema: unknown): Record<string, Value> | undefined {
+  const { properties, required } = Object(schema) as { readonly properties?: unknown; readonly required?: unknown };
+  if (!isRecord(properties)) return {};
+  const said = Object.entries(properties).flatMap(([name, field]): [string, Value][] => {
+    const { default: value, type } = Object(field) as { readonly default?: unknown; readonly type?: unknown };
+    if (isValue(value)) return [[name, value]];
+    return type === "boolean" ? [[name, true]] : [];
+  });
+  const values = Object.fromEntries(said);
+  const isComplete = !Array.isArray(required) || required.every((name) => Object.hasOwn(values, String(name)));
+  return isComplete ? values : undefined;
+}
+
+function isValue(value: unknown): value is Value {
+  return ["string", "number", "boolean"].includes(typeof value);
 }

@@ -1,4 +1,4 @@
-import { type ProjectServers, readProjectServers } from "../../config/project/project-servers.js";
+import { type ProjectServers, readProjectServers } from "../../config/project/project-config.js";
 import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";

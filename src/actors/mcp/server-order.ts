@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { toolEnv } from "../../tools/exec/tool-env.js";
-import type { ServerCommand } from "./transport/server-process.js";
+import type { ServerCommand } from "./transport/stdio-transport.js";
 
 /** The command or URL of a server. */
 export type ServerTarget =

@@ -8,17 +8,19 @@ import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from
 import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { ConversationInUseError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
-import { type FlaggedMessage, isMessageComplete } from "../../rollouts/complete-message.js";
+import {
+  type FlaggedMessage,
+  isMessageComplete,
+  type CoreMessage,
+  coreMessages,
+} from "../../rollouts/history-messages.js";
 import { conversationFiles } from "../../rollouts/list/conversation-files.js";
-import { type CoreMessage, coreMessages } from "../../rollouts/core-messages.js";
-import { lineEncoder } from "../../rollouts/file/encode.js";
-import { sessionMetaLine } from "../../rollouts/first-line.js";
+import { lineEncoder, sessionMetaLine } from "../../rollouts/file/encode.js";
 import { messageItems } from "../../rollouts/formats/envoy/items.js";
 import { type RolloutName, rolloutsIn } from "../../rollouts/list/layout-files.js";
-import { getRolloutHistory } from "../../rollouts/rollout-history.js";
+import { getRolloutHistory } from "../../rollouts/file/read.js";
 import { TrashBin } from "../retention/trash-bin.js";
-import { openOutbox } from "../rollout-writer/open-outbox.js";
-import type { RolloutOutbox } from "../rollout-writer/outbox.js";
+import { openOutbox, type RolloutOutbox } from "../rollout-writer/open-outbox.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import { FailureError } from "../../messages/failure-error.js";
 

@@ -1,12 +1,11 @@
-import { type ConversationPlaces, isCodexDirectory, namesFile, pinsFile } from "../../config/places.js";
+import { type ConversationPlaces, isCodexDirectory, namesFile, pinsFile } from "../../config/paths.js";
 import { findProjectRoot } from "../../config/project/project.js";
 import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { type ConversationSummary, listConversations } from "../../rollouts/list/list.js";
-import { readNames } from "../../rollouts/list/name-index.js";
-import { readPins } from "../../rollouts/list/pin-index.js";
+import { readNames, readPins } from "../../rollouts/list/name-index.js";
 import { readRollout } from "../../rollouts/file/read.js";
 import type { TrashedConversation } from "../../rollouts/trash/called.js";
-import { entryKey } from "../../rollouts/trash/trash-entry.js";
+import { entryKey } from "../../rollouts/trash/trash-files.js";
 import type { Due } from "./plan-retention.js";
 
 export type DueConversation = Due & {

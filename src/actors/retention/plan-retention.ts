@@ -1,4 +1,30 @@
-import type { Notice, RetentionState } from "./retention-state.js";
+import { readFile } from "node:fs/promises";
+import * as z from "zod";
+import { writeAtomic } from "../../base/fs/write-atomic.js";
+import { homePaths } from "../../config/paths.js";
+
+/**
+ * Records since when the user has known about a deletion. Times are in milliseconds since 1970, by the clock at the
+ * time.
+ */
+const Notice = z.object({
+  /** When it was first announced. */
+  since: z.number(),
+  /** Number of later days on which it was shown again. */
+  reminders: z.number().int().nonnegative(),
+  /** When the conversation was last changed; if it continues, the announcement no longer applies. */
+  updatedAt: z.number(),
+  /** The announced reason; a different one is announced again. */
+  why: z.string().optional(),
+});
+
+const RetentionState = z.object({
+  version: z.literal(1),
+  /** When retention last ran with its notice shown. */
+  ranAt: z.number(),
+  /** Keyed by what is deleted: `conversation:<id>` or `trash:<folder>`. */
+  notices: z.record(z.string(), Notice),
+});
 
 /** Something that retention will delete. */
 export interface Due {
@@ -73,4 +99,22 @@ export function planRetention<T extends Due>(
   const announced = fresh.slice(0, maxNamed);
   for (const { key, updatedAt, why } of announced) notices[key] = { since: now, reminders: 0, updatedAt, why };
   return { announced, pending, ripe, next: { version: 1, ranAt: now, notices } };
+}
+
+type Notice = z.infer<typeof Notice>;
+
+export type RetentionState = z.infer<typeof RetentionState>;
+
+/** Undefined before the first run. An unreadable state is ignored, so that everything is announced again. */
+export async function readRetention(home: string): Promise<RetentionState | undefined> {
+  try {
+    const { success, data } = RetentionState.safeParse(JSON.parse(await readFile(homePaths(home).retention, "utf8")));
+    return success ? data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeRetention(home: string, state: RetentionState): Promise<void> {
+  await writeAtomic(homePaths(home).retention, `${JSON.stringify(state)}\n`);
 }

@@ -4,12 +4,17 @@ import { withFileLock } from "../../config/file-lock.js";
 import { homePaths } from "../../config/paths.js";
 import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { cleanupResult, type CleanupResult } from "../../messages/cleanup.js";
-import { labelText } from "../../rollouts/list/shown-conversation.js";
-import { appendAudit } from "./audit.js";
+import { labelText } from "../../rollouts/list/conversation-files.js";
+import { appendAudit, TrashBin, type TrashBinParts } from "./trash-bin.js";
 import { type DueConversation, dueConversations, type DueTrash, dueTrash, reasonToKeep } from "./due.js";
-import { isTimeToRun, planRetention, type RetentionPlan, noticeDays } from "./plan-retention.js";
-import { readRetention, writeRetention } from "./retention-state.js";
-import { TrashBin, type TrashBinParts } from "./trash-bin.js";
+import {
+  isTimeToRun,
+  planRetention,
+  type RetentionPlan,
+  noticeDays,
+  readRetention,
+  writeRetention,
+} from "./plan-retention.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 

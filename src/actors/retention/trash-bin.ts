@@ -1,33 +1,31 @@
 import { sep } from "node:path";
-import { homePaths } from "../../config/paths.js";
+import { mkdir, rm } from "node:fs/promises";
+import { ConversationInUseError, ConversationNotFoundError } from "../../base/errors.js";
 import {
+  homePaths,
   type ConversationPlaces,
   isCodexDirectory,
   namedDirectories,
   namesFile,
   pinsFile,
-} from "../../config/places.js";
+} from "../../config/paths.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../messages/cleanup.js";
 import type { TrashReason } from "../../messages/cleanup.js";
-import { ConversationInUseError, ConversationNotFoundError } from "../../base/errors.js";
-import { NotDeletableError } from "../../rollouts/list/conversation-files.js";
-import { forgetInIndex } from "../../rollouts/list/index-file.js";
-import type { RolloutName } from "../../rollouts/list/layout-files.js";
+import { FailureError } from "../../messages/failure-error.js";
 import { lockHolder } from "../../rollouts/file/lock.js";
-import { readNames } from "../../rollouts/list/name-index.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
+import { forgetIndexed } from "../../rollouts/index/with-index.js";
+import { NotDeletableError } from "../../rollouts/list/conversation-files.js";
+import { forgetInIndex, appendToIndex } from "../../rollouts/list/index-file.js";
+import type { RolloutName } from "../../rollouts/list/layout-files.js";
+import { readNames } from "../../rollouts/list/name-index.js";
 import { describeTrashed, recordsName, type TrashedConversation } from "../../rollouts/trash/called.js";
 import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
-import { removeForGood } from "../../rollouts/trash/remove-for-good.js";
+import { removeForGood, finishInterrupted } from "../../rollouts/trash/settle-trash.js";
 import { restore } from "../../rollouts/trash/restore.js";
-import { finishInterrupted } from "../../rollouts/trash/settle-trash.js";
-import { type Trashed, trashed } from "../../rollouts/trash/trash-entry.js";
-import { nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
+import { type Trashed, trashed, nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
 import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socket.js";
 import { saveFailureReason } from "../rollout-writer/reason.js";
-import { appendAudit } from "./audit.js";
-import { deleteCachedCopies } from "./forget-copies.js";
-import { FailureError } from "../../messages/failure-error.js";
 
 export interface TrashBinParts {
   readonly places: ConversationPlaces;
@@ -210,4 +208,31 @@ function deleteFailureReason(error: unknown): string {
 
 function withoutPrefix(id: string): string {
   return id.replace(/^conv_/, "");
+}
+
+/** One line about something that was announced, moved, restored or removed; never contains conversation text. */
+type AuditLine = Readonly<Record<string, unknown>> & { readonly at: string; readonly action: string };
+
+/** Errors are ignored: a log that cannot be written must not prevent a restore. */
+export async function appendAudit(home: string, line: AuditLine): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await appendToIndex(homePaths(home).retentionLog, line);
+  } catch {
+    // The terminal reports the action anyway.
+  }
+}
+
+/**
+ * Deletes cached data of conversations: in the index, and in the caches of lists. Returns whether all of it is gone.
+ */
+export async function deleteCachedCopies(home: string, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return true;
+  const { heads, codexHeads, registeredHeads, index } = homePaths(home);
+  try {
+    for (const cache of [heads, codexHeads, registeredHeads]) await rm(cache, { force: true });
+    return await forgetIndexed(index, ids);
+  } catch {
+    return false;
+  }
 }

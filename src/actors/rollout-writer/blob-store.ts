@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { TextRedactor } from "../../base/text/redaction.js";
 import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/file/blobs.js";
 import type { RepairFiles } from "../../rollouts/repair/repair-files.js";
-import { makeDurableDirectory } from "./make-directory.js";
+import { makeDurableDirectory } from "./directory-syncs.js";
 import { saveFailureReason } from "./reason.js";
 
 export type BlobOutcome =

@@ -4,7 +4,6 @@ import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
 import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
 import { repairTail } from "../../rollouts/file/torn-tail.js";
-import type { Descriptors, Holder } from "./descriptors.js";
 import type { DirectorySyncs } from "./directory-syncs.js";
 import { RolloutFileError } from "./reason.js";
 
@@ -287,4 +286,40 @@ function wholeLines(lines: readonly string[], length: number): { lines: number; 
     count += 1;
   }
   return { lines: count, bytes };
+}
+
+/** Something that keeps a file open for its next use and can close it on request. */
+interface Holder {
+  letGo(): Promise<void>;
+}
+
+/** Bounds the number of files that stay open between writes: the least recently used are closed. */
+export class Descriptors {
+  readonly #limit: number;
+  /** In order of last use. */
+  readonly #idle = new Set<Holder>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  inUse(holder: Holder): void {
+    this.#idle.delete(holder);
+  }
+
+  async idle(holder: Holder): Promise<void> {
+    this.#idle.add(holder);
+    for (const oldest of this.#idle) {
+      if (this.#idle.size <= this.#limit) break;
+      this.#idle.delete(oldest);
+      await oldest.letGo();
+    }
+  }
+
+  /** Called when the process has run out of file descriptors. */
+  async closeIdle(): Promise<void> {
+    const holders = [...this.#idle];
+    this.#idle.clear();
+    await Promise.all(holders.map((holder) => holder.letGo()));
+  }
 }

@@ -1,12 +1,24 @@
 import { lstatSync, writeSync } from "node:fs";
-import type { OpenOutcome, RolloutAnswers, RolloutCommand, RolloutEvent } from "../../messages/rollout-command.js";
+import { ConcurrencyLimit } from "../../base/time/shared-work.js";
+import type {
+  OpenOutcome,
+  RolloutAnswers,
+  RolloutCommand,
+  RolloutEvent,
+  SaveOutcome,
+} from "../../messages/rollout-command.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
 import type { Actor } from "../runtime/actor.js";
-import { Descriptors } from "./descriptors.js";
 import { DirectorySyncs } from "./directory-syncs.js";
-import { ConcurrencyLimit } from "./lanes.js";
-import { RolloutFile, type OpenCommand } from "./rollout-file.js";
-import { RolloutSaver } from "./rollout-saver.js";
+import { saveFailureReason, RolloutFileError } from "./reason.js";
+import { Descriptors, RolloutFile, type OpenCommand } from "./rollout-file.js";
+
+const firstRetryMs = 250;
+
+const longestRetryMs = 30_000;
+
+/** Lines without a waiting caller become durable after this delay, so that one sync serves many of them. */
+const unaskedSyncMs = 1_000;
 
 /**
  * For the writer's own thread: operations that only reach the page cache run synchronously, because Node's thread pool
@@ -73,3 +85,188 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
 }
 
 export const rolloutWriter = createRolloutWriter(threadFileSystem);
+
+interface Waiter {
+  /** The number of the last line it waits for. */
+  readonly upTo: number;
+  answer(outcome: SaveOutcome): void;
+}
+
+/**
+ * Keeps one conversation's lines until they are durable. Lines are written at once, but synced only when a caller
+ * waits, because a sync costs more than everything else. At most one step runs at a time; lines that come meanwhile go
+ * into the next one. Failures are reported at once and retried with growing delays, or immediately on a flush.
+ */
+class RolloutSaver {
+  readonly #conversationId: string;
+  readonly #file: RolloutFile;
+  readonly #lanes: ConcurrencyLimit;
+  readonly #publish: (event: RolloutEvent) => void;
+  readonly #waiters: Waiter[] = [];
+  #added = 0;
+  #savedLines = 0;
+  /** The number of the last line that must become durable now. */
+  #syncThrough = 0;
+  #unaskedSync: NodeJS.Timeout | undefined;
+  #step: Promise<void> | undefined;
+  #failure: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = firstRetryMs;
+  #ended = false;
+
+  constructor(
+    conversationId: string,
+    file: RolloutFile,
+    lanes: ConcurrencyLimit,
+    publish: (event: RolloutEvent) => void,
+  ) {
+    this.#conversationId = conversationId;
+    this.#file = file;
+    this.#lanes = lanes;
+    this.#publish = publish;
+  }
+
+  /** Waits for `before`, because two savers must not have the file open at once. */
+  async open(before?: Promise<void>): Promise<OpenOutcome> {
+    const opening = this.#openFile(before);
+    this.#begin(opening);
+    await this.#step;
+    return opening.catch(() => ({ status: "not_saved", reason: this.#failure ?? "not open" }));
+  }
+
+  append(lines: readonly string[], sync: boolean): void {
+    if (this.#ended) return;
+    this.#file.add(lines);
+    this.#added += lines.length;
+    if (sync) this.#syncThrough = this.#added;
+    // After a failure, the retry timer or a flush decides when to try again.
+    if (this.#retry === undefined) this.#next();
+  }
+
+  flush(): Promise<SaveOutcome> {
+    if (this.#ended) return Promise.resolve({ status: "not_saved", reason: "the conversation is not open" });
+    if (this.#isSaved) return Promise.resolve({ status: "saved" });
+    this.#syncThrough = this.#added;
+    return new Promise((answer) => {
+      this.#waiters.push({ upTo: this.#added, answer });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<SaveOutcome> {
+    const outcome = await this.flush();
+    await this.release();
+    return outcome;
+  }
+
+  /** Stops without saving and releases the lock. */
+  async release(): Promise<void> {
+    await this.abandon();
+    await this.#file.close();
+  }
+
+  /** Stops without saving and keeps the lock, for the next saver of this conversation. */
+  async abandon(): Promise<void> {
+    this.#end();
+    await this.#step;
+    await this.#file.letGo();
+  }
+
+  get #isSaved(): boolean {
+    return this.#step === undefined && this.#file.opened && this.#file.waitingLines === 0;
+  }
+
+  get #wantsSync(): boolean {
+    return this.#syncThrough > this.#savedLines;
+  }
+
+  /** Begins the next step, unless one is running: that one checks again when it ends. */
+  #next(): void {
+    if (this.#step === undefined && !this.#ended) this.#begin(this.#lanes.run(() => this.#save()));
+  }
+
+  async #openFile(before: Promise<void> | undefined): Promise<OpenOutcome> {
+    const outcome = await this.#lanes.run(async () => {
+      await before;
+      return this.#file.open();
+    });
+    if (outcome.status === "open") await this.#file.settle();
+    else this.#end();
+    return outcome;
+  }
+
+  #begin(work: Promise<unknown>): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#step = work.then(
+      () => this.#succeeded(),
+      (error: unknown) => this.#failed(saveFailureReason(error)),
+    );
+  }
+
+  async #save(): Promise<void> {
+    if (this.#ended) return;
+    if (!this.#file.opened) {
+      const outcome = await this.#file.open();
+      if (outcome.status === "in_use") throw new RolloutFileError(`in use by ${outcome.owner}`);
+      await this.#file.settle();
+      // The sender must know where the file begins before our first line can be in it.
+      this.#saySaved(0, this.#file.savedBytes);
+    }
+    if (!this.#wantsSync) return this.#file.unwrittenLines > 0 ? this.#file.write() : undefined;
+    const { lines, bytes } = await this.#file.commit();
+    this.#savedLines += lines;
+    this.#saySaved(lines, bytes);
+  }
+
+  #saySaved(lines: number, bytes: number): void {
+    // The receiver takes the last failure as resolved, so a repeated one must be reported again.
+    this.#failure = undefined;
+    if (!this.#ended) this.#publish({ type: "saved", conversationId: this.#conversationId, lines, bytes });
+  }
+
+  #succeeded(): void {
+    this.#step = undefined;
+    this.#failure = undefined;
+    this.#retryMs = firstRetryMs;
+    if (this.#ended) return;
+    while (this.#waiters[0] !== undefined && this.#waiters[0].upTo <= this.#savedLines) {
+      this.#waiters.shift()?.answer({ status: "saved" });
+    }
+    if (this.#file.unwrittenLines > 0 || this.#wantsSync || this.#waiters.length > 0) this.#next();
+    else if (this.#file.waitingLines > 0) this.#syncLater();
+  }
+
+  #syncLater(): void {
+    this.#unaskedSync ??= setTimeout(() => {
+      this.#unaskedSync = undefined;
+      this.#syncThrough = this.#added;
+      this.#next();
+    }, unaskedSyncMs).unref();
+  }
+
+  #failed(reason: string): void {
+    this.#step = undefined;
+    if (this.#ended) return;
+    if (reason !== this.#failure) this.#publish({ type: "not_saved", conversationId: this.#conversationId, reason });
+    this.#failure = reason;
+    // A reported failure must be followed by a report that it is resolved.
+    this.#syncThrough = this.#added;
+    for (const waiter of this.#waiters.splice(0)) waiter.answer({ status: "not_saved", reason });
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#next();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    clearTimeout(this.#unaskedSync);
+    for (const waiter of this.#waiters.splice(0)) {
+      waiter.answer({ status: "not_saved", reason: "the conversation was closed" });
+    }
+  }
+}

@@ -1,13 +1,13 @@
-import type { Failure } from "../../messages/failure.js";
+import { setMaxListeners } from "node:events";
 import { FailureError } from "../../messages/failure-error.js";
-import type { ActorEvent, SpawnOptions } from "./actor.js";
-import type { Envelope } from "./envelope.js";
-import { makeFailure } from "./failures.js";
+import type { Failure } from "../../messages/failure.js";
+import type { ActorEvent, SpawnOptions, RestartBudget, Actor, AnswerOf, Answers, Message, Ref } from "./actor.js";
+import { makeFailure, isolateListener } from "./failures.js";
 import { Incarnation, type Blueprint, type Host } from "./incarnation.js";
-import { isolateListener } from "./isolated.js";
-import { Mailbox } from "./mailbox.js";
-import { RestartWindow } from "./restart-window.js";
+import { Envelope, Mailbox } from "./mailbox.js";
 import { schedule, type Runnable } from "./scheduler.js";
+
+const defaultBudget: RestartBudget = { restarts: 3, windowMs: 60_000 };
 
 export const defaultCapacity = 1024;
 
@@ -143,4 +143,110 @@ export class Cell implements Runnable, Host {
       if (envelope.caller === undefined && envelope.sender === undefined) this.#onDropped(envelope.id);
     }
   }
+}
+
+/** Counts restarts in a sliding window, so that an actor that keeps failing is ended instead of restarted for ever. */
+export class RestartWindow {
+  readonly budget: RestartBudget;
+  readonly #now: () => number;
+  #restarts: number[] = [];
+
+  /** The clock must be monotonic. */
+  constructor(budget: RestartBudget = defaultBudget, now: () => number = () => performance.now()) {
+    this.budget = budget;
+    this.#now = now;
+  }
+
+  /** Takes one restart from the budget; returns false when none is left. */
+  spend(): boolean {
+    const now = this.#now();
+    this.#restarts = this.#restarts.filter((time) => now - time < this.budget.windowMs);
+    if (this.#restarts.length >= this.budget.restarts) return false;
+    this.#restarts.push(now);
+    return true;
+  }
+}
+
+/** Starts an actor in this thread. */
+export function spawn<
+  Op extends Message,
+  A extends Answers<Op>,
+  Options,
+  Msg extends Message = never,
+  Own extends Message = never,
+>(actor: Actor<Op, A, Options, Msg, Own>, options: Options, spawnOptions: SpawnOptions<Msg> = {}): Ref<Op, A> {
+  const cell = new Cell(bindOptions(actor, options), spawnOptions as SpawnOptions<unknown>);
+  let submissions = 0;
+  const nextId = (): string => String((submissions += 1));
+  return {
+    tell: (op) => tell(cell, nextId(), op),
+    ask: <T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal) =>
+      ask(cell, nextId(), op, signal) as Promise<AnswerOf<A, T>>,
+    stop: () => cell.stop(),
+  };
+}
+
+/** Binds an actor to its options and erases its types; the reference around it keeps them. */
+export function bindOptions<
+  Op extends Message,
+  A extends Answers<Op>,
+  Options,
+  Msg extends Message,
+  Own extends Message,
+>(actor: Actor<Op, A, Options, Msg, Own>, options: Options): Blueprint {
+  return {
+    name: actor.name,
+    start: (context) => actor.start(options, context),
+  };
+}
+
+/** Calls back when the signal aborts, unless the returned function is called first. */
+export function onAborted(signal: AbortSignal, callback: () => void): () => void {
+  // One signal may abort hundreds of asks; Node warns of a leak above ten listeners.
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", callback, { once: true });
+  return () => signal.removeEventListener("abort", callback);
+}
+
+function tell(cell: Cell, id: string, op: Message): Promise<string> {
+  if (cell.refusal !== undefined) return Promise.reject(new FailureError(cell.refusal));
+  if (cell.hasPlace) {
+    cell.submit(new Envelope(id, op));
+    return Promise.resolve(id);
+  }
+  return new Promise((resolve, reject) => {
+    const accepted = (): void => {
+      envelope.caller = undefined;
+      resolve(id);
+    };
+    const envelope = new Envelope(id, op, { accepted, answered: () => undefined, refused: reject });
+    cell.submit(envelope);
+  });
+}
+
+function ask(cell: Cell, id: string, op: Message, signal: AbortSignal | undefined): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (signal === undefined) {
+      cell.submit(new Envelope(id, op, { accepted: () => undefined, answered: resolve, refused: reject }));
+      return;
+    }
+    if (signal.aborted) {
+      reject(new FailureError(makeFailure("aborted", `${cell.name}: ${op.type}: aborted`), { cause: signal.reason }));
+      return;
+    }
+    const forget = onAborted(signal, () => cell.cancel(envelope, signal.reason));
+    const caller = {
+      accepted: () => undefined,
+      answered: (answer: unknown) => {
+        forget();
+        resolve(answer);
+      },
+      refused: (error: FailureError) => {
+        forget();
+        reject(error);
+      },
+    };
+    const envelope = new Envelope(id, op, caller, new AbortController());
+    cell.submit(envelope);
+  });
 }

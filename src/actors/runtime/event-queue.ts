@@ -1,5 +1,14 @@
-import { EventReader, type ReaderOptions } from "./event-reader.js";
-import { type EventRuns, Replay } from "./replay.js";
+/** Maximum total weight of the kept events. */
+const maxReplayWeight = 1_000_000;
+
+/** Maximum total weight of one reader's unread events. */
+const maxUnreadWeight = 4_000_000;
+
+// Merging hides the original timing of events, so a reader that keeps up gets them unmerged.
+const mergeAbove = 4;
+
+/** From this weight of unread events on, the publisher waits for a lossless reader. */
+const fullWeight = 1_000_000;
 
 const defaultBound = 1_024;
 
@@ -66,4 +75,274 @@ export class EventQueue<E extends { readonly seq: number }> {
     for (const reader of this.#readers) reader.close();
     this.#readers.clear();
   }
+}
+
+/** Resolves one pending `next` call. */
+export type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
+
+interface ReaderOptions<E> {
+  readonly bound: number;
+  readonly weigh: ((event: E) => number) | undefined;
+  readonly merge: ((older: E, newer: E) => E | undefined) | undefined;
+  readonly lagged: (from: number, to: number) => E;
+  readonly onLagged: (() => readonly E[]) | undefined;
+}
+
+/** One reader of an event queue. `next` may be called again before it has resolved; the calls are served in order. */
+export class EventReader<E extends { readonly seq: number }> implements AsyncIterableIterator<E> {
+  readonly #options: ReaderOptions<E>;
+  readonly #leave: () => void;
+  /** The number the reader needs next; undefined until its first event. */
+  #position: number | undefined;
+  /** The number of the last event that was dropped from the front of the backlog. */
+  #droppedThrough: number | undefined;
+  #repeats: E[] = [];
+  /** Unread events; those before `#head` have been taken. */
+  #backlog: E[] = [];
+  #head = 0;
+  /** The total weight of the unread events. */
+  #weight = 0;
+  readonly #waiting: Waiter<E>[] = [];
+  #isClosed = false;
+  #isLossless = false;
+  /** Resolvers of pending `room` calls. */
+  #awaitingRoom: (() => void)[] = [];
+
+  constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
+    this.#options = options;
+    this.#position = since;
+    this.#leave = leave;
+  }
+
+  /** While lossless, no event is dropped, and the publisher has to wait for `room`. */
+  setLossless(isLossless: boolean): void {
+    this.#isLossless = isLossless;
+    this.#dropOverBound();
+    this.#announceRoom();
+  }
+
+  /** Resolves when a lossless reader has read enough to take more; undefined when it can take more now. */
+  room(): Promise<void> | undefined {
+    if (!this.#isFull) return undefined;
+    return new Promise((resolve) => void this.#awaitingRoom.push(resolve));
+  }
+
+  /** Called by the queue: adds an event. Unless the reader is lossless, older events are dropped beyond the bound. */
+  receive(event: E): void {
+    if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
+    // A pending `next` call means that the backlog is empty.
+    if (this.#waiting.length > 0 && event.seq === this.#position) return this.#hand(event);
+    if (this.#position === undefined) this.#position = event.seq;
+    // Everything unread is contiguous, so only the first event can come after a gap.
+    else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
+    if (!this.#mergeIntoLast(event)) this.#backlog.push(event);
+    this.#weight += this.#weightOf(event);
+    this.#dropOverBound();
+    while (this.#waiting.length > 0) {
+      const next = this.#take();
+      if (next === undefined) return;
+      this.#waiting.shift()?.({ done: false, value: next });
+    }
+  }
+
+  /** Called by the queue when no more events will come. */
+  close(): void {
+    this.#isClosed = true;
+    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+    this.#announceRoom();
+  }
+
+  /** `onWait` receives the waiter of a pending call, so that it can be withdrawn. */
+  next(onWait?: (waiter: Waiter<E>) => void): Promise<IteratorResult<E, undefined>> {
+    const value = this.#take();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      onWait?.(resolve);
+    });
+  }
+
+  /** Ends a pending `next` call, so that it does not take an event from the other waiters. */
+  withdraw(waiter: Waiter<E>): void {
+    const index = this.#waiting.indexOf(waiter);
+    if (index === -1) return;
+    this.#waiting.splice(index, 1);
+    waiter({ done: true, value: undefined });
+  }
+
+  return(): Promise<IteratorResult<E, undefined>> {
+    this.#leave();
+    this.#backlog = [];
+    this.#head = 0;
+    this.#weight = 0;
+    this.#repeats = [];
+    this.#droppedThrough = undefined;
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  get #unread(): number {
+    return this.#backlog.length - this.#head;
+  }
+
+  get #isOverBound(): boolean {
+    return this.#unread > this.#options.bound || (this.#weight > maxUnreadWeight && this.#unread > 1);
+  }
+
+  get #isFull(): boolean {
+    if (!this.#isLossless || this.#isClosed) return false;
+    return this.#unread > this.#options.bound / 2 || this.#weight > fullWeight;
+  }
+
+  #dropOverBound(): void {
+    while (!this.#isLossless && this.#isOverBound) this.#droppedThrough = this.#shift()?.seq;
+  }
+
+  #announceRoom(): void {
+    if (this.#awaitingRoom.length === 0 || this.#isFull) return;
+    for (const resolve of this.#awaitingRoom.splice(0)) resolve();
+  }
+
+  #weightOf(event: E): number {
+    return this.#options.weigh?.(event) ?? 0;
+  }
+
+  #mergeIntoLast(event: E): boolean {
+    const last = this.#backlog.at(-1);
+    if (last === undefined || this.#unread <= mergeAbove) return false;
+    const merged = this.#options.merge?.(last, event);
+    if (merged === undefined) return false;
+    this.#backlog[this.#backlog.length - 1] = merged;
+    return true;
+  }
+
+  #hand(event: E): void {
+    this.#position = event.seq + 1;
+    this.#waiting.shift()?.({ done: false, value: event });
+  }
+
+  #take(): E | undefined {
+    if (this.#droppedThrough !== undefined) return this.#takeLag(this.#droppedThrough);
+    const repeat = this.#repeats.shift();
+    if (repeat !== undefined) return repeat;
+    const event = this.#shift();
+    if (event !== undefined) this.#position = event.seq + 1;
+    return event;
+  }
+
+  #takeLag(to: number): E {
+    const lagged = this.#options.lagged(this.#position ?? to, to);
+    // Events after the lag are still in the backlog.
+    this.#repeats = (this.#options.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
+    this.#droppedThrough = undefined;
+    this.#position = to + 1;
+    return lagged;
+  }
+
+  #shift(): E | undefined {
+    const event = this.#backlog[this.#head];
+    if (event === undefined) return undefined;
+    this.#head += 1;
+    this.#weight -= this.#weightOf(event);
+    if (this.#head > this.#options.bound || this.#head === this.#backlog.length) {
+      this.#backlog.splice(0, this.#head);
+      this.#head = 0;
+    }
+    this.#announceRoom();
+    return event;
+  }
+}
+
+interface ReplayOptions<E> {
+  /** Number of events kept; 0 keeps none. */
+  readonly bound: number;
+  readonly weigh: ((event: E) => number) | undefined;
+  readonly runs: EventRuns<E> | undefined;
+}
+
+/** Stores consecutive events that differ only in their number and one text as a list of texts. */
+export interface EventRuns<E> {
+  /** Returns the text of `event` if it can be part of a run that begins with `first`. */
+  text(first: E, event: E): string | undefined;
+  event(first: E, seq: number, text: string): E;
+}
+
+interface EventRun<E> {
+  readonly first: E;
+  /** The texts of the events after the first. */
+  readonly texts: string[];
+}
+
+/** The last events of a queue, kept for readers that start later. */
+class Replay<E extends { readonly seq: number }> {
+  readonly #options: ReplayOptions<E>;
+  #runs: EventRun<E>[] = [];
+  #count = 0;
+  #weight = 0;
+
+  constructor(options: ReplayOptions<E>) {
+    this.#options = options;
+  }
+
+  push(event: E): void {
+    const { bound } = this.#options;
+    if (bound === 0) return;
+    this.#add(event);
+    // Many events are dropped at once, because the remaining runs have to be rebuilt.
+    if (this.#count >= bound * 2) this.#keep(bound);
+    else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));
+  }
+
+  events(): E[] {
+    const all = this.#runs.flatMap(({ first, texts }) => [
+      first,
+      ...texts.map((text, index) => this.#options.runs?.event(first, first.seq + 1 + index, text) ?? first),
+    ]);
+    return all.slice(Math.max(0, all.length - this.#options.bound));
+  }
+
+  #add(event: E): void {
+    const { runs, weigh } = this.#options;
+    const last = this.#runs.at(-1);
+    const text = last && runs?.text(last.first, event);
+    if (last === undefined || text === undefined) this.#runs.push({ first: event, texts: [] });
+    else last.texts.push(text);
+    this.#count += 1;
+    this.#weight += weigh?.(event) ?? 0;
+  }
+
+  #keep(count: number): void {
+    const events = this.events();
+    this.#runs = [];
+    this.#count = 0;
+    this.#weight = 0;
+    for (const event of events.slice(events.length - count)) this.#add(event);
+  }
+}
+
+/** Shares one reader among successive loops. It is lossless until a lossless loop ends. */
+export function sharedReader<E extends { readonly seq: number }>(
+  own: EventReader<E>,
+  lossless: boolean,
+): AsyncIterableIterator<E> {
+  if (lossless) own.setLossless(true);
+  let last: Waiter<E> | undefined;
+  const onWait = (waiter: Waiter<E>): void => void (last = waiter);
+  return {
+    next: () => own.next(onWait),
+    return: () => {
+      // The rest may never be read, and a turn must not wait for that.
+      if (lossless) own.setLossless(false);
+      if (last !== undefined) own.withdraw(last);
+      return Promise.resolve({ done: true, value: undefined });
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

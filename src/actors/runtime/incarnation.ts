@@ -2,11 +2,9 @@ import { setMaxListeners } from "node:events";
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Context, Message, Run } from "./actor.js";
-import { Deferred } from "./deferred.js";
-import { Envelope } from "./envelope.js";
+import { Deferred, within } from "../../base/time/waiting.js";
+import { Envelope, LinkedList } from "./mailbox.js";
 import { makeFailure, toFailure, messageOf } from "./failures.js";
-import { LinkedList } from "./linked-list.js";
-import { within } from "../../base/time/waiting.js";
 
 const workBoundMs = 5_000;
 const disposeBoundMs = 5_000;

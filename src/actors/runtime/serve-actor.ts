@@ -1,13 +1,11 @@
 import { MessagePort, workerData } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { Actor, Answers, Message } from "./actor.js";
-import { Cell } from "./cell.js";
-import { comlinkEndpoint } from "./endpoint.js";
-import { Envelope } from "./envelope.js";
+import { Cell, bindOptions } from "./cell.js";
+import { comlinkEndpoint, type Delivery, type ThreadControl, type Report } from "./thread.js";
+import { Envelope } from "./mailbox.js";
 import { makeFailure, messageOf } from "./failures.js";
 import type { Blueprint } from "./incarnation.js";
-import { bindOptions } from "./spawn.js";
-import type { Delivery, ThreadControl, Report } from "./thread-protocol.js";
 
 const reportsPerBatch = 256;
 

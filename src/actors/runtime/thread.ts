@@ -1,11 +1,9 @@
-import { MessageChannel, Worker, type MessagePort, type ResourceLimits } from "node:worker_threads";
+import { MessageChannel, Worker, type MessagePort, type ResourceLimits, type Transferable } from "node:worker_threads";
 import * as Comlink from "comlink";
+import { startDeadline, Deferred } from "../../base/time/waiting.js";
 import type { Failure } from "../../messages/failure.js";
-import { Deferred } from "./deferred.js";
-import { startDeadline } from "./deadline.js";
-import { comlinkEndpoint } from "./endpoint.js";
+import type { ActorEvent, Message, RestartBudget } from "./actor.js";
 import { makeFailure, messageOf } from "./failures.js";
-import type { Delivery, Report, StartRequest, ThreadControl, ThreadData } from "./thread-protocol.js";
 
 const exitGraceMs = 100;
 
@@ -130,3 +128,70 @@ export class Thread {
     answer.then(forget, forget);
   }
 }
+
+type Listener = Parameters<Comlink.Endpoint["addEventListener"]>[1];
+
+/** Adapts a port to Comlink. Comlink's own adapter for Node has no types that our compiler settings accept. */
+export function comlinkEndpoint(port: MessagePort): Comlink.Endpoint {
+  const receivers = new Map<Listener, (data: unknown) => void>();
+  return {
+    postMessage: (message: unknown, transfer: Transferable[] = []) => port.postMessage(message, transfer),
+    addEventListener: (_type, listener) => {
+      const receive = (data: unknown): void => callListener(listener, { data });
+      receivers.set(listener, receive);
+      port.on("message", receive);
+    },
+    removeEventListener: (_type, listener) => {
+      const receive = receivers.get(listener);
+      if (receive !== undefined) port.off("message", receive);
+      receivers.delete(listener);
+    },
+  };
+}
+
+function callListener(listener: unknown, event: { readonly data: unknown }): void {
+  if (typeof listener === "function") listener(event);
+}
+
+/** The `workerData` of a thread; Comlink uses the port. */
+interface ThreadData {
+  readonly control: MessagePort;
+}
+
+interface StartRequest {
+  readonly options: unknown;
+  readonly capacity: number;
+  readonly budget: RestartBudget | undefined;
+  /** The port for reports, for the lifetime of the thread. */
+  readonly reports: MessagePort;
+}
+
+/** One message sent into the thread. Its number grows by one with each submission of a reference. */
+export interface Delivery {
+  readonly number: number;
+  readonly op: Message;
+  readonly kind: "tell" | "ask" | "cancellable_ask";
+}
+
+/**
+ * The functions that can be called in the thread through Comlink. All return at once, so a late answer means that the
+ * thread hangs.
+ */
+export interface ThreadControl {
+  start(order: StartRequest): void;
+  /** Returns the highest number the mailbox has accepted; waiting messages are reported when they are accepted. */
+  deliver(batch: readonly Delivery[]): number;
+  cancel(number: number): void;
+  stop(): void;
+}
+
+/** Reports from the thread, sent in batches and in order. */
+export type Report =
+  | { readonly type: "started" }
+  | { readonly type: "accepted"; readonly through: number }
+  | { readonly type: "answered"; readonly number: number; readonly answer: unknown }
+  | { readonly type: "refused"; readonly number: number; readonly failure: Failure }
+  | { readonly type: "published"; readonly event: ActorEvent<unknown> }
+  | { readonly type: "restarted"; readonly failure: Failure }
+  | { readonly type: "failed"; readonly failure: Failure }
+  | { readonly type: "stopped" };

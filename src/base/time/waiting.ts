@@ -58,3 +58,30 @@ export async function withinRounds(promise: Promise<unknown>, boundMs: number, s
   }
   return false;
 }
+
+/**
+ * Calls back when the time is over, unless the returned function was called before. It waits in two halves, because
+ * after the process was suspended for long a timer fires before an answer that arrived meanwhile is read.
+ */
+export function startDeadline(ms: number, onLate: () => void, options: { readonly unref: boolean }): () => void {
+  const wait = (callback: () => void): NodeJS.Timeout => {
+    const started = setTimeout(callback, ms / 2);
+    return options.unref ? started.unref() : started;
+  };
+  let timer = wait(() => {
+    timer = wait(onLate);
+  });
+  return () => clearTimeout(timer);
+}
+
+/** A promise that is resolved from outside. */
+export class Deferred<T> {
+  #settle: ((value: T) => void) | undefined;
+  readonly promise = new Promise<T>((resolve) => {
+    this.#settle = resolve;
+  });
+
+  resolve(value: T): void {
+    this.#settle?.(value);
+  }
+}

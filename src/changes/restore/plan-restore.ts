@@ -2,12 +2,12 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import type { FileVersion } from "../changed-file.js";
+import type { NumberedRecord } from "../workspace/change-folder.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
 import { bytesAt } from "../workspace/take-tree.js";
 import type { FoundFile } from "../workspace/walk.js";
-import { changedFolders, type FolderStep, folderSteps } from "./folder-steps.js";
+import { changedFolders, type FolderStep, folderSteps, FolderState } from "./standing.js";
 import type { Obstacle } from "./obstacle.js";
-import { FolderState } from "./standing.js";
 
 const ownerOnly = 0o600;
 const readBits = 0o444;
@@ -111,4 +111,28 @@ function permissionsFor(before: KeptVersion, after: KeptVersion | null, current:
 function isSame(version: FileVersion | undefined, kept: KeptVersion | null): boolean {
   if (version === undefined || kept === null) return version === undefined && kept === null;
   return version.mode === kept.mode && hashOf(version.bytes) === kept.sha256;
+}
+
+interface ChosenRecord {
+  readonly record: NumberedRecord;
+  readonly plan: RestorePlan;
+}
+
+/**
+ * Chooses the change to undo and plans the restore: the last matching change that is not undone yet, or with `again`
+ * the last matching change of all.
+ */
+export function chooseRecord(
+  records: readonly NumberedRecord[],
+  folder: string,
+  isMeant: (record: NumberedRecord) => boolean,
+  again = false,
+): ChosenRecord | undefined {
+  for (const record of records.filter(isMeant).toReversed()) {
+    const plan = planRestore(record, folder);
+    const isUndone = records.some(({ of }) => of === record.number);
+    if (!again && isUndone && plan.steps.every(({ obstacle }) => obstacle !== undefined)) continue;
+    return { record, plan };
+  }
+  return undefined;
 }

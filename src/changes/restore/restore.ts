@@ -3,11 +3,13 @@ import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/tools/c
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
 import { newTemporaryName } from "../../tools/files/stray-name.js";
-import type { ChangeFolder, NumberedRecord } from "../workspace/change-folder.js";
+import { ChangeFolder, type NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
+import { endSnapshot, type SnapshotPlaces } from "../workspace/snapshot.js";
 import { fileAt } from "../workspace/walk.js";
-import { makeFolders, permitFolders, removeFolders } from "./folder-steps.js";
-import type { PermittedVersion, RestorePlan, RestoreStep } from "./plan-restore.js";
+import type { Obstacle } from "./obstacle.js";
+import { type PermittedVersion, type RestorePlan, type RestoreStep, chooseRecord } from "./plan-restore.js";
+import { makeFolders, permitFolders, removeFolders } from "./standing.js";
 
 export interface FailedStep {
   readonly path: string;
@@ -112,4 +114,44 @@ async function writeNew(path: string, { permissions = 0o600, bytes }: PermittedV
   await file.writeFile(bytes);
   await file.chmod(permissions);
   await file.sync();
+}
+
+/** Result of undoing the last turn that changed files. */
+export type UndoOutcome =
+  | { readonly status: "nothing" }
+  /** Nothing was undone, because of these obstacles. */
+  | {
+      readonly status: "conflict";
+      readonly root: string;
+      readonly obstacles: readonly { readonly path: string; readonly obstacle: Obstacle }[];
+    }
+  | {
+      readonly status: "done";
+      readonly root: string;
+      readonly restored: readonly string[];
+      readonly failed: readonly FailedStep[];
+      /** Folders that the turn created and that are not empty. */
+      readonly staying: readonly string[];
+    };
+
+/** Restores the files to their state before the last turn that changed some and is not undone yet. */
+export async function undoLastTurn(places: SnapshotPlaces, now: Date): Promise<UndoOutcome> {
+  const changes = new ChangeFolder(places.folder);
+  await endUnfinished(places, changes, now);
+  const chosen = chooseRecord(await changes.records(), changes.folder, ({ kind }) => kind === "turn");
+  if (chosen === undefined) return { status: "nothing" };
+  const { record, plan } = chosen;
+  const { root, steps, staying } = plan;
+  const obstacles = steps.flatMap(({ path, obstacle }) => (obstacle === undefined ? [] : [{ path, obstacle }]));
+  if (obstacles.length > 0) return { status: "conflict", root, obstacles };
+  const failed = steps.length === 0 ? [] : await restore(plan, record, changes, now);
+  const restored = steps.map(({ path }) => path).filter((path) => !failed.some((step) => step.path === path));
+  return { status: "done", root, restored, failed, staying };
+}
+
+/** Closes the snapshot of a turn whose process died, so that the turn can be undone like any other. */
+export async function endUnfinished(places: SnapshotPlaces, changes: ChangeFolder, now: Date): Promise<void> {
+  const snapshot = await changes.open();
+  if (snapshot === undefined) return;
+  await endSnapshot({ ...places, cwd: snapshot.root, turnId: snapshot.turn_id, now: now.getTime() });
 }

@@ -10,17 +10,24 @@ import type {
   KeptFolder,
   LeftOutFile,
   OpenSnapshot,
+  KeptVersion,
 } from "../../messages/tools/change-record.js";
-import { repositoryOf, type ReadRules } from "../../tools/search/ignore-rules.js";
-import { gitTextIn, rulesIn } from "../../tools/search/rules-in.js";
+import { repositoryOf, type ReadRules, gitTextIn, rulesIn } from "../../tools/search/ignore-rules.js";
+import type { FileVersion } from "../changed-file.js";
+import { TurnDiffTracker } from "../turn-diff-tracker.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
-import { compareFolders, compareTrees } from "./compare-trees.js";
 import { ContentStore, hashOf } from "./content-store.js";
 import { excludesFileIn } from "./git-config.js";
-import { defaultLimits, UntrackedError, type WorkspaceLimits } from "./limits.js";
-import { removeLitter } from "./sweep-stray.js";
-import { refreshTree, storeTree, type TreeFile } from "./take-tree.js";
-import { folderAt, type FoundFolder, type Walk } from "./walk.js";
+import { compareFolders, compareTrees, refreshTree, storeTree, type TreeFile } from "./take-tree.js";
+import {
+  defaultLimits,
+  UntrackedError,
+  type WorkspaceLimits,
+  folderAt,
+  type FoundFolder,
+  type Walk,
+  removeLitter,
+} from "./walk.js";
 
 /** The folders and limits used to track the changes of a conversation's turns. */
 export interface SnapshotPlaces {
@@ -283,4 +290,23 @@ function rulesBefore(
 
 function hashIn(content: TreeFile["content"] | undefined): string[] {
   return content !== undefined && "sha256" in content ? [content.sha256] : [];
+}
+
+/** Records changed files with their contents from these folders. A file with a missing content is left out. */
+export function diffChanges(
+  { files, folders }: { readonly files: readonly KeptFile[]; readonly folders: readonly string[] },
+  tracker = new TurnDiffTracker(),
+): TurnDiffTracker {
+  const stores = folders.map((folder) => new ContentStore(folder));
+  for (const { path, before, after } of files) {
+    const [old, now] = [before && loaded(stores, before), after && loaded(stores, after)];
+    if (old === undefined || now === undefined) continue;
+    tracker.record({ path, before: old ?? undefined, after: now ?? undefined });
+  }
+  return tracker;
+}
+
+function loaded(stores: readonly ContentStore[], { mode, sha256 }: KeptVersion): FileVersion | undefined {
+  const [bytes] = stores.flatMap((store) => store.get(sha256) ?? []);
+  return bytes && { mode, bytes };
 }

@@ -1,11 +1,19 @@
-import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { type BigIntStats, lstatSync, readdirSync, rmSync } from "node:fs";
+import { join, basename } from "node:path";
 import { isUtf8 } from "node:buffer";
-import { temporaryKind } from "../../tools/files/stray-name.js";
+import { temporaryKind, isStaleTemporary } from "../../tools/files/stray-name.js";
 import { IgnoreRules, type ReadRules } from "../../tools/search/ignore-rules.js";
 import type { FileMode } from "../changed-file.js";
 import { hashOf } from "./content-store.js";
-import { tooManyBytes, tooManyFiles, type WorkspaceLimits } from "./limits.js";
+
+const megabyte = 1_000_000;
+
+export const defaultLimits: WorkspaceLimits = {
+  maxFiles: 20_000,
+  maxEntries: 100_000,
+  maxBytes: 200 * megabyte,
+  maxFileBytes: 8 * megabyte,
+};
 
 /** A file of a workspace, not read yet. */
 export interface FoundFile {
@@ -199,4 +207,54 @@ function asciiName(name: Buffer): string {
 
 function shownByte(byte: number): string {
   return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`;
+}
+
+/** Limits of change tracking in a workspace. */
+export interface WorkspaceLimits {
+  /** A workspace with more files or directory entries is not tracked at all. */
+  readonly maxFiles: number;
+  readonly maxEntries: number;
+  /** Maximum total size of the workspace's files. */
+  readonly maxBytes: number;
+  /** For larger files only the fact that they changed is recorded. */
+  readonly maxFileBytes: number;
+}
+
+/** Explains to the user why a workspace is not tracked. */
+export class UntrackedError extends Error {
+  override readonly name = "UntrackedError";
+}
+
+function tooManyFiles({ maxFiles, maxEntries }: WorkspaceLimits, files: number): UntrackedError {
+  const most = files > maxFiles ? `${maxFiles} files` : `${maxEntries} files and folders`;
+  return new UntrackedError(`the folder has more than ${most} that git does not ignore`);
+}
+
+function tooManyBytes({ maxBytes }: WorkspaceLimits): UntrackedError {
+  return new UntrackedError(
+    `the files of the folder that git does not ignore are larger than ${maxBytes / megabyte} MB`,
+  );
+}
+
+/**
+ * A file left by a process that died while replacing another file. A "last_copy" is the only copy of a content and
+ * must stay.
+ */
+type Leftover = "litter" | "last_copy";
+
+/** Returns undefined when the file is not a leftover, because the process that created it may still need it. */
+export function leftoverKind(path: string, now: number): Leftover | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const name = basename(path);
+  if (stats === undefined || !isStaleTemporary(name, stats.ctimeMs, now)) return undefined;
+  return temporaryKind(name) === "old" && stats.isFile() && stats.nlink === 1 ? "last_copy" : "litter";
+}
+
+/** Removes the file if it is litter. */
+export function removeLitter(path: string, now: number): void {
+  try {
+    if (leftoverKind(path, now) === "litter") rmSync(path, { force: true });
+  } catch {
+    // A leftover file is harmless.
+  }
 }

@@ -1,17 +1,17 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type ActiveConversation, readAllActive } from "../../config/project/active-conversation.js";
-import { type ConversationPlaces, namedDirectories } from "../../config/places.js";
 import { ConversationNotFoundError } from "../../base/errors.js";
-import { findById } from "../../rollouts/list/find-conversation.js";
-import { findByIdOrName } from "../../rollouts/list/find-saved.js";
+import { type ConversationPlaces, namedDirectories } from "../../config/paths.js";
+import { type ActiveConversation, readAllActive } from "../../config/project/active-conversation.js";
+import { findById, findByIdOrName } from "../../rollouts/list/find-conversation.js";
+import type { RolloutName } from "../../rollouts/list/layout-files.js";
 import { rolloutId } from "../../rollouts/rollout-id.js";
+import type { SettingFlag } from "../arguments/flag-table.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import type { CommandContext, SharedContext } from "../context.js";
-import { newestConversation } from "./project-conversations.js";
-import { ProjectMembers } from "./project-members.js";
-import type { Workspace } from "../workspace.js";
-import type { Target } from "./target.js";
+import type { Workspace, Target } from "../workspace.js";
+import { loadPlaces } from "./conversation-directory.js";
+import { newestConversation, ProjectMembers } from "./project-conversations.js";
 
 /** The conversation a run continues. `why` explains why a new one is started although an old one was looked for. */
 export type Choice = ({ readonly type: "resume" } & Target) | { readonly type: "new"; readonly why?: string };
@@ -104,4 +104,15 @@ async function isExistingFile(path: string): Promise<boolean> {
     (stats) => stats.isFile(),
     () => false,
   );
+}
+
+/** Finds the rollout file of a conversation by id, name or file; by default the command's first argument. */
+export async function findSavedRollout(
+  context: SharedContext<SettingFlag | "codex">,
+  text = context.args[0] ?? "",
+): Promise<RolloutName> {
+  const places = await loadPlaces(context);
+  if (!text.endsWith(".jsonl")) return await findByIdOrName(namedDirectories(places), text);
+  const { id, path = text } = await findTarget(context, places, text);
+  return { id, path };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { readConfigFile } from "../../config/files/config-file.js";
 import { maySayWhere, saysWhere } from "../../config/settings/config-names.js";
 import { loadConfig } from "../../config/load-config.js";
-import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../../config/places.js";
+import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../../config/paths.js";
 import { usageError } from "../command-error.js";
 import type { SettingFlag } from "../arguments/flag-table.js";
 import type { CommandContext, SharedContext } from "../context.js";

@@ -1,7 +1,6 @@
-import { type ConversationPlaces, namesFile, pinsFile } from "../../config/places.js";
+import { type ConversationPlaces, namesFile, pinsFile } from "../../config/paths.js";
 import type { ConversationSummary } from "../../rollouts/list/list.js";
-import { readNamesSync, withNames } from "../../rollouts/list/name-index.js";
-import { readPinsSync, withPins } from "../../rollouts/list/pin-index.js";
+import { readNamesSync, withNames, readPinsSync, withPins } from "../../rollouts/list/name-index.js";
 
 export type SavedConversation = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 

@@ -5,7 +5,7 @@ import { codyHome, homePaths } from "../../config/paths.js";
 import { harmless } from "../../base/text/harmless.js";
 import { cachedPage } from "../../rollouts/list/known-list.js";
 import { exitCodes } from "../command-error.js";
-import { pageText } from "../commands/conversations/list-text.js";
+import { pageText } from "../commands/conversations/list-order.js";
 import { namedConversations } from "./named-conversations.js";
 import { outputTo, unwritten } from "../terminal/output.js";
 

@@ -1,8 +1,33 @@
-import type { ContextUsage, ItemSize } from "../../messages/compaction.js";
-import { fitted } from "../format/cells.js";
-import { tokenText } from "../format/token-text.js";
 import { visible } from "../../base/text/visible.js";
-import { groupsOf, type ItemGroup, kindName } from "./item-kinds.js";
+import type {
+  ContextUsage,
+  ItemSize,
+  ItemKind,
+  CompactionPreview,
+  CompactionOutcome,
+} from "../../messages/compaction.js";
+import type { CommandContext } from "../context.js";
+import { fitted, tokenText } from "../format/age.js";
+import type { WithEvents } from "./turn-player.js";
+
+const previewCountCells = 6;
+
+const previewTokenCells = 8;
+
+/** The display names of the kinds of items, in the order of the report. */
+const names = {
+  instructions: ["instructions", "instructions"],
+  tools: ["tools", "tools"],
+  context: ["context", "context"],
+  pinned: ["pinned", "pinned"],
+  summary: ["summary", "summary"],
+  user: ["user", "user"],
+  assistant: ["assistant", "assistant"],
+  reasoning: ["reasoning", "reasoning"],
+  tool_call: ["tool call", "tool calls"],
+  tool_output: ["tool output", "tool outputs"],
+  other: ["other", "other"],
+} satisfies Record<ItemKind, readonly [one: string, all: string]>;
 
 const unknownColumns = 80;
 const maxLargest = 10;
@@ -67,4 +92,66 @@ function largest(items: readonly ItemSize[]): ItemSize[] {
 function itemRow({ kind, tokens, text }: ItemSize, width: number): string {
   const row = `${indent}${tokenText(tokens).padStart(tokenCells)}${indent}${kindName(kind).padEnd(nameCells)}`;
   return `${row}${fitted(visible(text), width - row.length - 1)}`.trimEnd();
+}
+
+export interface ItemGroup {
+  readonly name: string;
+  readonly count: number;
+  readonly tokens: number;
+}
+
+function kindName(kind: ItemKind): string {
+  return names[kind][0];
+}
+
+/** The count and tokens of the items of each kind; kinds without items are left out. */
+export function groupsOf(items: readonly ItemSize[]): ItemGroup[] {
+  return Object.entries(names).flatMap(([kind, [, name]]) => {
+    const own = items.filter((item) => item.kind === kind);
+    const tokens = own.reduce((sum, item) => sum + item.tokens, 0);
+    return own.length === 0 ? [] : [{ name, count: own.length, tokens }];
+  });
+}
+
+/** The effect of a compaction. The summary does not exist yet, so its length is unknown. */
+export function previewText(preview: CompactionPreview): string[] {
+  const { strategy, tokensBefore, tokensAfter, kept, dropped, window, limit } = preview;
+  return [
+    `Strategy: ${strategy}`,
+    `Tokens: ${tokenText(tokensBefore)} → ${tokenText(tokensAfter)} plus the summary`,
+    `Window: ${tokenText(window)} tokens, compacts above ${tokenText(limit)}`,
+    ...listed("Kept", kept),
+    ...listed("Dropped", dropped),
+    "Nothing was changed.",
+  ];
+}
+
+function listed(title: string, items: readonly ItemSize[]): string[] {
+  return items.length === 0 ? [`${title}: nothing`] : [`${title}:`, ...groupsOf(items).map(previewRow)];
+}
+
+function previewRow({ name, count, tokens }: ItemGroup): string {
+  const columns = [
+    name.padEnd(nameCells),
+    `${count}`.padStart(previewCountCells),
+    tokenText(tokens).padStart(previewTokenCells),
+  ];
+  return `  ${columns.join("")} tokens`;
+}
+
+/**
+ * Reports why nothing was compacted, unless a warning did. Returns true if the compaction failed; having nothing to do
+ * is not a failure.
+ */
+export async function reportNotCompacted(
+  context: CommandContext,
+  { result, msgs }: WithEvents<CompactionOutcome>,
+): Promise<boolean> {
+  if (result.status === "aborted") await context.tell("Interrupted.");
+  if (result.status !== "kept") return false;
+  const { reason } = result;
+  const isWarned = msgs.some((msg) => msg.type === "warning" && msg.message === reason);
+  if (!isWarned) await context.tell(reason);
+  // A compaction that started and ended with a warning has failed.
+  return isWarned && msgs.some(({ type }) => type === "compaction_start");
 }

@@ -7,12 +7,10 @@ import { apiKey } from "../../config/providers/vendors.js";
 import type { FileDiff, TurnDiff } from "../../messages/tools/diff.js";
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { CommandContext } from "../context.js";
-import { fitted } from "../format/cells.js";
+import { fitted } from "../format/age.js";
 import { loadSettings } from "../load-settings.js";
-import { ModelWait } from "./activity/model-wait.js";
-import { StatusLine } from "./activity/status-line.js";
+import { ModelWait, StatusLine, CompactionProgress } from "./activity/status-line.js";
 import { ToolActivity } from "./activity/tool-activity.js";
-import { CompactionProgress } from "./compaction-progress.js";
 import type { Output } from "./output.js";
 import { numbersText, totalText } from "./stat-text.js";
 

@@ -1,12 +1,11 @@
 import type { Conversation } from "../../actors/conversation/handle.js";
-import type { ApprovalRequest } from "../../messages/tools/approval.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
-import type { Op } from "../../messages/submission.js";
-import type { Approver } from "./approval/approver.js";
-import { isKnowledgeRequest } from "./approval/refuse-approval.js";
-import { watchRequestEnd } from "./approval/request-over.js";
-import type { Renderer } from "./render.js";
 import { FailureError } from "../../messages/failure-error.js";
+import type { Op } from "../../messages/submission.js";
+import type { ApprovalRequest } from "../../messages/tools/approval.js";
+import { exitCodes } from "../command-error.js";
+import { type Approver, isKnowledgeRequest } from "./approval/ask-at-terminal.js";
+import type { Renderer } from "./render.js";
 
 /**
  * `refused`: the turn completed, but a request was refused because nobody could be asked. `truncated`: the answer is
@@ -167,4 +166,56 @@ function outcomeOf(msg: EventMsg, started: boolean): TurnOutcome | undefined {
   if (msg.type === "turn_aborted") return "aborted";
   // Rejected before it started: no other event will end this turn.
   return msg.type === "error" && !started ? "failed" : undefined;
+}
+
+/** The exit code for the outcomes of turns. Undefined means that no turn was played. */
+export function exitCodeOf(...outcomes: readonly (TurnOutcome | undefined)[]): number {
+  if (outcomes.some(isFailure)) return exitCodes.failed;
+  return outcomes.includes("truncated") ? exitCodes.truncated : 0;
+}
+
+function isFailure(outcome: TurnOutcome | undefined): boolean {
+  return outcome !== undefined && outcome !== "answered" && outcome !== "truncated";
+}
+
+/**
+ * Its signal is aborted when an approval request no longer needs an answer, because it timed out or was answered
+ * elsewhere.
+ */
+function watchRequestEnd(
+  conversation: Conversation,
+  request: ApprovalRequest,
+  seq: number,
+): Disposable & { readonly signal: AbortSignal } {
+  const over = new AbortController();
+  // A separate reader, so that the renderer still gets these events.
+  const events = conversation.events({ since: seq + 1 });
+  void watch(events, request, over);
+  return {
+    signal: over.signal,
+    [Symbol.dispose]: () => void events.return?.(),
+  };
+}
+
+async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, over: AbortController): Promise<void> {
+  for await (const { msg } of events) {
+    if (endsRequest(msg, request)) break;
+  }
+  over.abort();
+}
+
+/** True if the call runs or has its output, or if its turn has ended. */
+function endsRequest(msg: EventMsg, { call_id, turn_id }: ApprovalRequest): boolean {
+  switch (msg.type) {
+    case "exec_command_begin":
+    case "patch_apply_begin":
+      return msg.call_id === call_id;
+    case "raw_response_item":
+      return (Object(msg.item) as { readonly call_id?: unknown }).call_id === call_id;
+    case "task_complete":
+    case "turn_aborted":
+      return msg.turn_id === turn_id;
+    default:
+      return false;
+  }
 }

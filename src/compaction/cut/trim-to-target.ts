@@ -1,11 +1,8 @@
 import { type ResponseItem, isFlagged, isOutput, isPinned, isSummary } from "../../messages/response-item.js";
 import { MIN_CUT_TOKENS } from "../constants.js";
-import { cutItem, isCuttable } from "./cut-item.js";
-import { contextIndexes } from "../initial-context.js";
-import { groupsOf, type ItemGroup } from "./item-groups.js";
-import { isFromModel, isRequest } from "../item-kinds.js";
-import { capFor } from "./level-of.js";
-import { unfinishedGroups } from "./safe-cut.js";
+import { cutItem, isCuttable, capFor } from "./cut-item.js";
+import { contextIndexes, isFromModel, isRequest } from "../item-kinds.js";
+import { groupsOf, type ItemGroup, unfinishedGroups } from "./safe-cut.js";
 import type { CountItem } from "../strategy.js";
 
 /**

@@ -3,7 +3,7 @@ import { boundedCut, planHistory } from "../plan-history.js";
 import { unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
 import { isRequest } from "../item-kinds.js";
-import { keepNewest } from "../cut/keep-newest.js";
+import { keepNewest } from "../cut/cut-item.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { summaryItem } from "../summary/summary-text.js";

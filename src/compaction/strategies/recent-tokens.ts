@@ -1,9 +1,8 @@
 import { summaryLabels } from "../../base/codex/codex-summary.js";
-import { cutInsideTurn, fittingCut, roomForTail } from "../cut/choose-cut.js";
-import { cutPoint } from "../cut/find-cut-point.js";
+import { cutInsideTurn, fittingCut, roomForTail, cutPoint } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory, unsummarizedItems } from "../history-map.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
-import { planRecent } from "./plan-recent.js";
+import { planRecent } from "../plan-history.js";
 
 /** Keeps about the last `keepRecentTokens` tokens verbatim, starting at a user message. */
 export const recentTokens: CompactionStrategy = {

@@ -2,7 +2,7 @@ import { summaryLabels } from "../../base/codex/codex-summary.js";
 import { fittingCut, roomForTail } from "../cut/choose-cut.js";
 import { mapHistory } from "../history-map.js";
 import type { CompactionStrategy } from "../strategy.js";
-import { planRecent } from "./plan-recent.js";
+import { planRecent } from "../plan-history.js";
 
 /** Keeps the last `keepTurns` turns verbatim, or as many of them as fit. */
 export const recentTurns: CompactionStrategy = {

@@ -3,7 +3,7 @@ import { type MessageItem, messageText, type ResponseItem, isOutput } from "../.
 import { fittingCut, roomForTail, unansweredFrom } from "../cut/choose-cut.js";
 import { type HistoryMap, mapHistory } from "../history-map.js";
 import { isFromModel, isRequest } from "../item-kinds.js";
-import { keepNewest } from "../cut/keep-newest.js";
+import { keepNewest } from "../cut/cut-item.js";
 import { boundedCut, planHistory, previousSummary, requestOfTail } from "../plan-history.js";
 import type { CompactionStrategy, StrategyInput } from "../strategy.js";
 import { summaryItem } from "../summary/summary-text.js";

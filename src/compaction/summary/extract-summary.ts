@@ -1,8 +1,7 @@
 import { messageText, type ResponseItem, isCall, isOutput } from "../../messages/response-item.js";
-import { collectUserMessages } from "../collect-user-messages.js";
-import { sentencesOf, shortened } from "./sentences.js";
-import { facts, SUMMARY_UNAVAILABLE } from "./summary-text.js";
-import { truncateMiddle } from "../cut/truncate-middle.js";
+import { collectUserMessages } from "../item-kinds.js";
+import { sentencesOf, shortened, facts, SUMMARY_UNAVAILABLE } from "./summary-text.js";
+import { truncateMiddle } from "../cut/cut-item.js";
 
 const maxTokens = 1_000;
 const maxPreviousTokens = 500;

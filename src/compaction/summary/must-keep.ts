@@ -1,6 +1,6 @@
 import type { ResponseItem } from "../../messages/response-item.js";
-import { collectUserMessages } from "../collect-user-messages.js";
-import { sentencesOf } from "./sentences.js";
+import { collectUserMessages } from "../item-kinds.js";
+import { sentencesOf } from "./summary-text.js";
 
 /** Facts that a summary must not lose. */
 export interface MustKeep {

@@ -1,5 +1,15 @@
 import { summaryLabels } from "../../base/codex/codex-summary.js";
-import { type MessageItem, messageText } from "../../messages/response-item.js";
+import {
+  type MessageItem,
+  messageText,
+  type ResponseItem,
+  codexItems,
+  type PlainItem,
+} from "../../messages/response-item.js";
+
+const border = /(?<=[.!?])\s+|\n+/;
+
+const maxTextChars = 20_000;
 
 /** Placeholder used when no model wrote a summary. */
 export const SUMMARY_UNAVAILABLE = "(summary unavailable)";
@@ -37,4 +47,44 @@ function withoutFileLists(text: string): string {
     return !isInList;
   });
   return lines.join("\n");
+}
+
+/**
+ * Splits a text into sentences, each on one line. Only the first `maxTextChars` are read, because users paste huge
+ * texts.
+ */
+export function sentencesOf(text: string): string[] {
+  return text
+    .slice(0, maxTextChars)
+    .split(border)
+    .map((sentence) => sentence.replace(/^[-*>\s]+/, "").trim())
+    .filter((sentence) => sentence !== "");
+}
+
+/** Puts a text on one line and shortens it to `maxChars`. */
+export function shortened(text: string, maxChars: number): string {
+  const line = text
+    .slice(0, 2 * maxChars)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > maxChars
+    ? `${line
+        .slice(0, maxChars - 1)
+        .toWellFormed()
+        .replace(/\ufffd$/, "")}…`
+    : line;
+}
+
+/** Builds the Codex-style history: initial context, then the user's messages, then one summary item. */
+export function buildCompactedHistory(
+  initialContext: readonly (ResponseItem | PlainItem)[],
+  userMessages: readonly string[],
+  summary: string,
+): ResponseItem[] {
+  const said = userMessages.map((text): ResponseItem => ({
+    type: "message",
+    role: "user",
+    content: [{ type: "input_text", text }],
+  }));
+  return [...codexItems(initialContext), ...said, summaryItem(summaryLabels.codex, summary)];
 }

@@ -1,6 +1,6 @@
 import type * as JsoncParser from "jsonc-parser";
-import type { ConfigEdit } from "./config-edits.js";
 import {
+  type ConfigEdit,
   commentLines,
   endedLine,
   indentationAt,

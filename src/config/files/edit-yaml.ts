@@ -1,6 +1,6 @@
 import type * as Yaml from "yaml";
-import type { ConfigEdit } from "./config-edits.js";
 import {
+  type ConfigEdit,
   commentLines,
   endedLine,
   indentationAt,

@@ -1,8 +1,44 @@
 import type { ModelEntry } from "../../messages/config.js";
 import type { KnownFacts } from "../../messages/model.js";
-import type { TokenUsage } from "../../messages/token-usage.js";
+import { type TokenUsage, addUsage, noTokens, type TokenUsageInfo } from "../../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
-import { assumedWindows, contextWindow, familyWindow, plainName } from "./model-windows.js";
+
+/** The window assumed for an unknown model: nearly every current model has at least this. */
+const assumedWindow = 128_000;
+
+/** The windows assumed, by provider, for models of which only the name is known. */
+const assumedWindows = { anthropic: 200_000, openai: 128_000 } as const;
+
+/** Windows by name prefix; longer prefixes come before shorter ones. */
+const families: readonly (readonly [beginning: string, tokens: number])[] = [
+  // The built-in offline model has no real limit, so this number is arbitrary.
+  ["offline", 128_000],
+  ["gpt-5-chat", 128_000],
+  ["gpt-5", 400_000],
+  ["gpt-4.1", 1_047_576],
+  ["gpt-4.5", 128_000],
+  ["gpt-4o", 128_000],
+  ["chatgpt-4o", 128_000],
+  ["gpt-4-turbo", 128_000],
+  ["gpt-4-0125", 128_000],
+  ["gpt-4-1106", 128_000],
+  ["gpt-4-32k", 32_768],
+  ["gpt-4", 8_192],
+  ["gpt-3.5", 16_385],
+  ["gpt-oss", 131_072],
+  ["codex-mini", 200_000],
+  ["o1-mini", 128_000],
+  ["o1-preview", 128_000],
+  ["o1", 200_000],
+  ["o3", 200_000],
+  ["o4", 200_000],
+  ["claude-2.0", 100_000],
+  ["claude-instant", 100_000],
+  ["claude", 200_000],
+  ["gemini-1.5-pro", 2_097_152],
+  ["gemini-1.0", 32_760],
+  ["gemini", 1_048_576],
+];
 
 /** The configured models, by name. */
 export type ModelEntries = Readonly<Record<string, ModelEntry>>;
@@ -113,4 +149,57 @@ function resolvedFacts({ id, provider, contextWindow: window, maxOutput, price, 
     price,
     abilities,
   };
+}
+
+/** Adds the usage of a model call to the totals, with its cost where the price is known. */
+export function usageInfo(
+  before: TokenUsageInfo | null,
+  usage: TokenUsage,
+  price: ModelPrice | undefined,
+): TokenUsageInfo {
+  const total_token_usage = addUsage(before?.total_token_usage ?? noTokens, usage);
+  const spent = before?.cost?.total_usd;
+  if (price === undefined && spent === undefined) return { total_token_usage, last_token_usage: usage };
+  const last_usd = price === undefined ? 0 : costOf(usage, price);
+  return { total_token_usage, last_token_usage: usage, cost: { last_usd, total_usd: (spent ?? 0) + last_usd } };
+}
+
+/** The number of tokens a model accepts, prompt and answer together. */
+export interface ContextWindow {
+  readonly tokens: number;
+  /** True for an unknown model without a configured window. */
+  readonly isAssumed: boolean;
+}
+
+/** The window of a model; `said` is the configured window, which wins over the built-in tables. */
+export function contextWindow(model: string, said?: number): ContextWindow {
+  const named = modelNamed(model) ?? modelNamed(plainName(model));
+  // A newer model may have a smaller window than its family, so a named model without a window does not fall back to
+  // the family.
+  const tokens = said ?? (named === undefined ? familyWindow(model) : named.contextWindow);
+  if (tokens !== undefined) return { tokens, isAssumed: false };
+  return { tokens: named?.provider === "anthropic" ? assumedWindows.anthropic : assumedWindow, isAssumed: true };
+}
+
+function modelNamed(model: string): NamedModel | undefined {
+  return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model));
+}
+
+/** The window of the model family with the same name prefix. */
+function familyWindow(model: string): number | undefined {
+  const name = plainName(model);
+  return families.find(([beginning]) => isOfFamily(name, beginning))?.[1];
+}
+
+/** Strips the vendor prefix (`openai/gpt-4o`) and the prefix of fine-tuned models (`ft:gpt-4o:…`). */
+function plainName(model: string): string {
+  return model
+    .slice(model.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .replace(/^ft:/, "");
+}
+
+/** `o1-pro` is an o1, `o11` is not. */
+function isOfFamily(name: string, beginning: string): boolean {
+  return name.startsWith(beginning) && !/^[a-z0-9]/.test(name.slice(beginning.length));
 }

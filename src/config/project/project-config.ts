@@ -1,10 +1,18 @@
-import type { Config } from "../../messages/config.js";
+import { lstat, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { InvalidInputError } from "../../base/errors.js";
-import { type ConfigFile, configValue, parseConfig } from "../files/config-file.js";
-import type { ConfigName } from "../settings/config-names.js";
-import { settingIn } from "../settings/setting-keys.js";
+import { check } from "../../base/parse.js";
+import type { Config } from "../../messages/config.js";
+import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { settingRows } from "../../messages/settings-table.js";
-import { type ProjectConfigFile, readProjectConfigFile } from "../files/project-config-file.js";
+import { type ConfigFile, configValue, parseConfig, readConfigFile } from "../files/config-file.js";
+import { ownShape } from "../files/written-config.js";
+import { type ConfigName, configNames } from "../settings/config-names.js";
+import { settingIn } from "../settings/setting-keys.js";
+import { readTrust, type TrustLevel } from "./project.js";
+
+/** The file is parsed before the user has trusted the project, and parsing a long one could take minutes. */
+const maxBytes = 32 * 1024;
 
 /** The settings of a project. */
 export interface ProjectConfig {
@@ -59,4 +67,86 @@ async function trustedConfig({ file, problem }: ProjectConfigFile): Promise<Proj
     throw new InvalidInputError(`.cody/${file.name}: ${misplaced} can only be set in your own configuration`);
   }
   return { config, name: file.name, warnings: parsed.warnings };
+}
+
+/** A project's own configuration in `.cody`. It must not be used unless the user has trusted the project. */
+interface ProjectConfigFile {
+  readonly root: string;
+  readonly trust: TrustLevel | undefined;
+  /** Undefined if the project has none. */
+  readonly file: ConfigFile | undefined;
+  /** The reason why it cannot be read. */
+  readonly problem: string | undefined;
+}
+
+/** Reads the configuration of the project at a root, which must be a real path. */
+export async function readProjectConfigFile(home: string, root: string): Promise<ProjectConfigFile> {
+  const folder = join(root, ".cody");
+  const none = { root, trust: undefined, file: undefined, problem: undefined };
+  // This single `lstat` is the only cost for a project without a configuration.
+  const isFolder = await lstat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder || (await isSame(folder, home))) return none;
+  const trust = (await readTrust(home)).get(root);
+  try {
+    await refuseUnusual(folder);
+    return { ...none, trust, file: await readConfigFile(folder) };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { ...none, trust, problem: `${folder}: ${error.message}` };
+  }
+}
+
+/** Reading a pipe could block forever, and a link may point outside the project. */
+async function refuseUnusual(folder: string): Promise<void> {
+  await Promise.all(
+    configNames.map(async (name) => {
+      const found = await lstat(join(folder, name)).catch(() => undefined);
+      if (found === undefined || (found.isFile() && found.size <= maxBytes)) return;
+      throw new InvalidInputError(`${name} is not a file, or is too large for a configuration`);
+    }),
+  );
+}
+
+/** In the folder above cody's home, `.cody` is the home itself and not a project configuration. */
+async function isSame(folder: string, home: string): Promise<boolean> {
+  const [one, other] = await Promise.all([folder, home].map((path) => realpath(path).catch(() => path)));
+  return one === other;
+}
+
+/** The MCP servers in a project's own configuration, and whether the user trusts the project to start them. */
+export interface ProjectServers {
+  readonly root: string;
+  readonly trust: TrustLevel | undefined;
+  /** The path of the configuration; undefined if there is none. */
+  readonly file: string | undefined;
+  readonly servers: McpServerEntries;
+  /** The other settings in the configuration. */
+  readonly settings: readonly string[];
+  /** The reason why the configuration cannot be used. */
+  readonly problem: string | undefined;
+}
+
+/** Reads the servers of the project at a root, which must be a real path. Those of an untrusted one are for display only. */
+export async function readProjectServers(home: string, realRoot: string): Promise<ProjectServers> {
+  const { root, trust, file, problem } = await readProjectConfigFile(home, realRoot);
+  const none = { root, trust, file: file?.path, servers: {}, settings: [], problem };
+  if (file === undefined) return none;
+  try {
+    const value = ownShape(await configValue(file));
+    const settings = Object.keys(Object(value) as object).filter((key) => key !== "mcp_servers");
+    return { ...none, settings, servers: await serversOf(value, file.path) };
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { ...none, problem: `${file.path}: ${error.message}` };
+  }
+}
+
+async function serversOf(value: unknown, file: string): Promise<McpServerEntries> {
+  const { mcp_servers: written = {} } = Object(value) as { readonly mcp_servers?: unknown };
+  if (Object.keys(Object(written) as object).length === 0) return {};
+  const { McpServerEntries } = await import("../../messages/mcp-config.js");
+  return check(McpServerEntries, written, `${file}: mcp_servers`);
 }

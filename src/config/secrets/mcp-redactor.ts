@@ -1,7 +1,6 @@
 import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { mcpSecrets } from "./mcp-secrets.js";
-import { createRedactor, secretsOf } from "./redact.js";
-import { LearningRedactor } from "./learning-redactor.js";
+import { mcpSecrets, createRedactor, secretsOf } from "./redact.js";
+import { LearningRedactor } from "./text-redactor.js";
 import { redactionRules } from "./rules.js";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,17 @@
 import { mask } from "../../base/text/redaction.js";
-import { encodingsOf, minSecretChars } from "./secret-forms.js";
+import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
+
+/** Headers that never contain a secret. */
+const plainHeaders: ReadonlySet<string> = new Set(["accept", "content-type", "user-agent"]);
+
+/** Additional name endings that mark a secret in a server's configuration. */
+const secretWord = /(?:^|_)(?:KEY|PAT|AUTH|BEARER|JWT|COOKIE)$/i;
+
+/** Shorter strings occur in texts by chance. */
+export const minSecretChars = 6;
+
+/** The minimum length of a line of a longer secret that is masked on its own. */
+const minLineChars = 16;
 
 /**
  * Each pattern examines a character a bounded number of times: its prefix is either a fixed word or, where a run of
@@ -57,4 +69,100 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/**
+ * The forms in which a secret may appear in a text: as it is, escaped, or encoded alone or together with its
+ * surroundings.
+ */
+export function encodingsOf(secret: string): string[] {
+  const json = escapeJson(secret);
+  const base64 = [0, 1, 2].map((shift) => base64At(secret, shift)).filter((form) => form.length >= minSecretChars);
+  const url = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
+  return [secret, json, ...base64, ...url, ...uriForms(secret)];
+}
+
+/** Adds the forms found in files: escaped twice, in hexadecimal, and line by line for a secret of several lines. */
+export function allEncodingsOf(secret: string): string[] {
+  const json = escapeJson(secret);
+  const hex = Buffer.from(secret).toString("hex");
+  const slashed = secret.replaceAll("/", "\\/");
+  const lines = secret.includes("\n") ? linesOf(secret) : [];
+  return [...encodingsOf(secret), escapeJson(json), slashed, hex, hex.toUpperCase(), ...lines];
+}
+
+/** Skips the first and last line of a PEM key, which only mark it as one. */
+function linesOf(secret: string): string[] {
+  const lines = secret.split(/\r?\n/).map((line) => line.trim());
+  return lines.filter((line) => line.length >= minLineChars && !line.startsWith("-----"));
+}
+
+/** The text as it appears inside a JSON string. */
+export function escapeJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The base64 characters of a text that begins at this offset in a group of three bytes, whatever surrounds it. */
+function base64At(secret: string, shift: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]);
+  return bytes.toString("base64").slice(shift === 0 ? 0 : shift + 1, Math.floor((bytes.length * 8) / 6));
+}
+
+function uriForms(secret: string): string[] {
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  const lower = encoded.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+  return [encoded, lower, encoded.replaceAll("%20", "+")];
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The secrets in the servers' configuration, and those in our environment that the configuration refers to. */
+export function mcpSecrets(servers: McpServerEntries = {}, ours: Env = {}): string[] {
+  return Object.values(servers).flatMap((entry) =>
+    "url" in entry ? urlSecrets(entry, ours) : commandSecrets(entry, ours),
+  );
+}
+
+/** Returns x for `--token x`, `--token=x` or `TOKEN=x`; undefined if there is no secret. */
+export function secretOfArgument(args: readonly string[], index: number): string | undefined {
+  const [argument = "", before = ""] = [args[index], args[index - 1]];
+  if (before.startsWith("-") && !argument.startsWith("-") && isSecretFlag(before)) return argument;
+  const [, name = "", value = ""] = /^([^=]+)=([^]+)$/.exec(argument) ?? [];
+  return value !== "" && (isSecretFlag(name) || isSecretVariable(name)) ? value : undefined;
+}
+
+type CommandEntry = Extract<McpServerEntry, { command: string }>;
+
+type UrlEntry = Extract<McpServerEntry, { url: string }>;
+
+function commandSecrets({ args = [], env = {}, env_vars: names = [] }: CommandEntry, ours: Env): string[] {
+  const given = { ...Object.fromEntries(names.map((name) => [name, ours[name]])), ...env };
+  const named = Object.entries(given).flatMap(([name, value = ""]) => (isSecretVariable(name) ? [value] : []));
+  const behind = args.flatMap((_, index) => secretOfArgument(args, index) ?? []);
+  return [...new Set([...secretsOf(given), ...named, ...behind])].filter((secret) => secret !== "");
+}
+
+function urlSecrets(entry: UrlEntry, ours: Env): string[] {
+  const named = [entry.bearer_token_env_var ?? "", ...Object.values(entry.env_http_headers ?? {})];
+  const query = URL.canParse(entry.url) ? [...new URL(entry.url).searchParams] : [];
+  return [
+    ...named.flatMap((name) => ours[name]?.trim() || []),
+    ...headerSecrets(entry.http_headers),
+    ...query.flatMap(([name, value]) => (isSecretFlag(name) ? [value] : [])),
+  ];
+}
+
+/** For `Bearer x`, only the second word is secret. */
+function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {
+  const telling = Object.entries(headers).filter(([name]) => !plainHeaders.has(name.toLowerCase()));
+  return telling.map(([, value]) => value.replace(/^\S+ (?=\S+$)/, ""));
+}
+
+function isSecretVariable(name: string): boolean {
+  return secretWord.test(name) || secretsOf({ [name]: "x" }).length > 0;
+}
+
+function isSecretFlag(flag: string): boolean {
+  const name = flag.replace(/^-+/, "").replaceAll("-", "_");
+  return isSecretName(name) || secretWord.test(name);
 }

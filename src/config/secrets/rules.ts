@@ -1,7 +1,6 @@
 import type { Config } from "../../messages/config.js";
 import type { RedactionRules } from "../../base/text/redaction.js";
-import { mcpSecrets } from "./mcp-secrets.js";
-import { secretsOf } from "./redact.js";
+import { mcpSecrets, secretsOf } from "./redact.js";
 import { configuredKeys } from "../providers/vendors.js";
 import { effectiveSetting } from "../settings/effective-settings.js";
 

@@ -1,5 +1,8 @@
 import { mask, type OnSecret, type RedactionRules, type TextRedactor } from "../../base/text/redaction.js";
-import { allEncodingsOf, escapeJson, minSecretChars } from "./secret-forms.js";
+import { allEncodingsOf, escapeJson, minSecretChars } from "./redact.js";
+
+/** A token expires after about an hour, so after this many newer ones the oldest is no longer useful. */
+const maxLearned = 100;
 
 /** A longer value is not a secret, but the result of an unclosed quote. */
 const maxChars = 8_192;
@@ -342,4 +345,46 @@ function readWord(text: string, from: number, pieces: number): number {
     to = unquotedPiece.lastIndex;
   }
   return to;
+}
+
+/** Redacts secrets in texts, including those that become known later, such as login tokens and keys from a keyring. */
+export class LearningRedactor implements TextRedactor {
+  readonly #rules: RedactionRules;
+  readonly #secrets: string[];
+  #redactor: TextRedactor;
+
+  constructor(rules: RedactionRules) {
+    this.#rules = rules;
+    this.#secrets = [...rules.secrets];
+    this.#redactor = createTextRedactor(rules);
+  }
+
+  /** All exact secrets. Learned ones are added to this same array. */
+  get secrets(): readonly string[] {
+    return this.#secrets;
+  }
+
+  learn(secret: string): void {
+    if (this.#secrets.includes(secret)) return;
+    const given = this.#rules.secrets.length;
+    if (this.#secrets.length === given + maxLearned) this.#secrets.splice(given, 1);
+    this.#secrets.push(secret);
+    this.#redactor = createTextRedactor({ ...this.#rules, secrets: this.#secrets });
+  }
+
+  suspects(json: string): boolean {
+    return this.#redactor.suspects(json);
+  }
+
+  redact(text: string, onSecret: OnSecret): string {
+    return this.#redactor.redact(text, onSecret);
+  }
+
+  redactKnown(text: string, onSecret: OnSecret): string {
+    return this.#redactor.redactKnown(text, onSecret);
+  }
+
+  isSecretField(name: string, value: string): boolean {
+    return this.#redactor.isSecretField(name, value);
+  }
 }

@@ -2,8 +2,8 @@ import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { type Answer, AnswerBuilder } from "../answer.js";
-import { argumentsOf } from "../call-arguments.js";
-import { stringOf, isGiven, type JsonObject, objectOf, objectsOf } from "../json.js";
+import { argumentsOf, argumentPieces, partsOf } from "../split-deltas.js";
+import { stringOf, isGiven, type JsonObject, objectOf, objectsOf, roleOf, messageItem, textIn } from "../json.js";
 import {
   badRequest,
   bearerIn,
@@ -15,9 +15,7 @@ import {
   wrongOpenAiKey,
 } from "../openai/errors.js";
 import type { Problem } from "../problem.js";
-import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockReply } from "../script.js";
-import { argumentPieces, partsOf } from "../split-deltas.js";
 import type { MockApi, Refusal, Exchange } from "../wire-api.js";
 import { ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";

@@ -1,9 +1,7 @@
 import { cacheToolCheck } from "../familiar-tools.js";
-import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
-import { isJsonObject } from "../json-object-text.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject } from "../json.js";
 import { badRequest } from "../openai/errors.js";
-import { effortRefusal } from "../openai/efforts.js";
-import { samplingRefusal, mentionsJson } from "../openai/options.js";
+import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";
 import { functionRefusal, schemaRefusal } from "../openai/schema.js";
 import type { Refusal } from "../wire-api.js";
 

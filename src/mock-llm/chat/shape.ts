@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject, stringOf } from "../json.js";
-import { firstProblem } from "../first-problem.js";
-import { imageUrl } from "../image-url.js";
-import { type Path, type Problem, problemIn } from "../problem.js";
+import { firstProblem, type Path, type Problem, problemIn } from "../problem.js";
+import { imageUrl } from "../openai/options.js";
 
 const anyObject = z.record(z.string(), z.unknown());
 const name = z

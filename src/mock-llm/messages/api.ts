@@ -3,13 +3,11 @@ import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { namedEvent, type Answer, AnswerBuilder } from "../answer.js";
-import { argumentsOf } from "../call-arguments.js";
-import { objectOf, stringOf, isGiven, objectsOf, type JsonObject } from "../json.js";
+import { argumentsOf, argumentPieces, partsOf } from "../split-deltas.js";
+import { objectOf, stringOf, isGiven, objectsOf, type JsonObject, roleOf, messageItem, textIn } from "../json.js";
 import type { Problem } from "../problem.js";
-import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockReply, MockCall } from "../script.js";
 import { redactedData, signatureOf } from "../seal.js";
-import { argumentPieces, partsOf } from "../split-deltas.js";
 import type { MockApi, Refusal, Exchange, Continuation } from "../wire-api.js";
 import {
   anthropicError,
@@ -19,10 +17,9 @@ import {
   invalidMessages,
   wrongAnthropicKey,
 } from "./errors.js";
-import { toolUseIdAfter } from "./led-uses.js";
+import { toolUseIdAfter, blocksOf } from "./turns.js";
 import { headerRefusal, ruleRefusal } from "./rules.js";
 import { shapeProblem } from "./shape.js";
-import { blocksOf } from "./turns.js";
 
 const ping = 'event: ping\ndata: {"type": "ping"}\n\n';
 

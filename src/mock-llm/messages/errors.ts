@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Ids } from "../ids.js";
+import type { Ids, Refusal } from "../wire-api.js";
 import type { Problem } from "../problem.js";
-import type { Refusal } from "../wire-api.js";
 
 const types: Readonly<Record<number, string>> = {
   401: "authentication_error",

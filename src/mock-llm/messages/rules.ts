@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { isRedactedData, signatureOf } from "../seal.js";
-import { subSchemas } from "../sub-schemas.js";
+import { subSchemas } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 import { invalidMessages } from "./errors.js";
-import { followsThinking } from "./led-uses.js";
-import { modelRefusal, takesPrefill } from "./model-rules.js";
-import { optionRefusal } from "./option-rules.js";
-import { type Turn, turnsOf } from "./turns.js";
+import { followsThinking, type Turn, turnsOf } from "./turns.js";
+import { modelRefusal, takesPrefill, optionRefusal } from "./option-rules.js";
 
 const unsupported = [
   "minimum",

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, isGiven, type JsonObject, stringOf } from "../json.js";
-import { firstProblem } from "../first-problem.js";
-import { type Path, type Problem, problemIn } from "../problem.js";
+import { firstProblem, type Path, type Problem, problemIn } from "../problem.js";
 
 const anyObject = z.record(z.string(), z.unknown());
 const CacheControl = z.strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() }).nullish();

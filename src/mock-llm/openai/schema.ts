@@ -1,8 +1,7 @@
 import { isRecord } from "../../base/is-record.js";
 import { isGiven, type JsonObject, objectOf } from "../json.js";
 import { badRequest } from "./errors.js";
-import type { Path } from "../problem.js";
-import { subSchemas } from "../sub-schemas.js";
+import { type Path, subSchemas } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 
 const notPermitted = ["oneOf", "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"];

@@ -2,7 +2,7 @@ import { isRecord } from "../../base/is-record.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { namedEvent } from "../answer.js";
-import { stringOf, type JsonObject, objectOf, objectsOf } from "../json.js";
+import { stringOf, type JsonObject, objectOf, objectsOf, roleOf, messageItem, textIn } from "../json.js";
 import {
   bearerIn,
   contentTypeRefusal,
@@ -12,7 +12,6 @@ import {
   unreadableOpenAi,
   wrongOpenAiKey,
 } from "../openai/errors.js";
-import { roleOf, messageItem, textIn } from "../said.js";
 import type { MockApi, Continuation } from "../wire-api.js";
 import { outputItems } from "./items.js";
 import { finalStatus, responseObject } from "./response.js";

@@ -1,10 +1,8 @@
-import { argumentsOf } from "../call-arguments.js";
 import { isGiven, objectOf } from "../json.js";
 import type { MockCall, MockItem, MockReply } from "../script.js";
 import { encryptedContent } from "../seal.js";
-import { partsOf } from "../split-deltas.js";
+import { argumentsOf, partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
-import { idAfterReasoning } from "./led-ids.js";
 
 /** The finished output items of an answer. */
 export function outputItems(reply: MockReply, exchange: Exchange) {
@@ -84,4 +82,15 @@ function customItem(call: Extract<MockCall, { input: string }>, status: Status, 
     input: call.input,
     name: call.name,
   };
+}
+
+// The real API remembers which items a reasoning item led to. The mock encodes this in the ids.
+/** The id of an item that follows a reasoning item. */
+function idAfterReasoning(id: string, thought: string | undefined): string {
+  return thought === undefined ? id : `${id}_${thought}`;
+}
+
+/** The id of the reasoning item that led to the item with this id. */
+export function reasoningIdIn(id: string): string | undefined {
+  return /._(rs_.+)$/.exec(id)?.[1];
 }

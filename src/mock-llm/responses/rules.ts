@@ -1,12 +1,10 @@
 import { isRecord } from "../../base/is-record.js";
-import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
-import { isJsonObject } from "../json-object-text.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject } from "../json.js";
 import { badRequest } from "../openai/errors.js";
-import { effortRefusal } from "../openai/efforts.js";
-import { samplingRefusal, mentionsJson } from "../openai/options.js";
+import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";
 import { schemaRefusal } from "../openai/schema.js";
 import { decryptedItemId } from "../seal.js";
-import { reasoningIdIn } from "./led-ids.js";
+import { reasoningIdIn } from "./items.js";
 import { toolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";
 

@@ -1,11 +1,9 @@
 import * as z from "zod";
 import { withoutCheckedTools } from "../familiar-tools.js";
 import { entryOf, type JsonObject } from "../json.js";
-import { firstProblem } from "../first-problem.js";
-import { imageUrl } from "../image-url.js";
-import { type Path, type Problem, problemIn } from "../problem.js";
-import { itemName as name } from "./item-name.js";
-import { toolProblem } from "./tools.js";
+import { firstProblem, type Path, type Problem, problemIn } from "../problem.js";
+import { imageUrl } from "../openai/options.js";
+import { itemName as name, toolProblem } from "./tools.js";
 
 const effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 const summary = z.enum(["auto", "concise", "detailed"]);

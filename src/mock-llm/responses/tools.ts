@@ -5,7 +5,13 @@ import { badRequest } from "../openai/errors.js";
 import { functionRefusal } from "../openai/schema.js";
 import { type Path, type Problem, problemIn } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
-import { itemName } from "./item-name.js";
+
+/** The name of a tool, also used in its calls. */
+export const itemName = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[a-zA-Z0-9_-]+$/);
 
 const anyObject = z.record(z.string(), z.unknown());
 const callers = z.array(z.enum(["direct", "programmatic"])).nullish();

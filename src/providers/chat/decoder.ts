@@ -2,14 +2,12 @@ import { GrowingText } from "../../base/text/growing-text.js";
 import type { FinishReason, ModelEvent, ModelRequest } from "../../messages/model.js";
 import type { ResponseItem, FunctionCallItem } from "../../messages/response-item.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
-import { contentFiltered } from "../failures/content-filtered.js";
-import { incompleteAnswer } from "../failures/incomplete-answer.js";
-import { errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
+import { contentFiltered, errorIn, type FailureContext, serverFailure } from "../failures/wire-failure.js";
+import { incompleteAnswer } from "../failures/answer-error.js";
 import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
-import { requestDigest } from "../request-digest.js";
+import { requestDigest } from "../provider.js";
 import { EventParser } from "../transport/event-parser.js";
-import { itemOverheadBytes } from "../transport/stream-bounds.js";
-import type { ServerEvent } from "../transport/transport.js";
+import { itemOverheadBytes, type ServerEvent } from "../transport/transport.js";
 import type { WireDecoder } from "../wire-answer.js";
 import { FailureError } from "../../messages/failure-error.js";
 

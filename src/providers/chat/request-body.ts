@@ -4,9 +4,8 @@ import { type FunctionCallItem, type MessageItem, messageText } from "../../mess
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
 import { normalizeHistory } from "../normalize/normalized.js";
-import type { SentItem } from "../normalize/sent-item.js";
-import { outputFormat } from "../output-format.js";
-import { effortFor } from "../sent-effort.js";
+import type { SentItem } from "../normalize/sendable.js";
+import { outputFormat, effortFor } from "../normalize/api-rules.js";
 
 type Body = Chat.ChatCompletionCreateParamsStreaming;
 type Message = Chat.ChatCompletionMessageParam;

@@ -2,7 +2,7 @@ import { chatBody } from "./request-body.js";
 import { ChatDecoder } from "./decoder.js";
 import { openaiHead } from "../openai-client.js";
 import { wireAnswer } from "../wire-answer.js";
-import type { WireStream } from "../wire.js";
+import type { WireStream } from "../transport/request-head.js";
 
 const head = openaiHead("/chat/completions");
 

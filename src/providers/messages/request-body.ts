@@ -11,10 +11,9 @@ import type {
   ReasoningItem,
 } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
-import { sendableImage } from "../normalize/content.js";
+import { sendableImage, type SentItem } from "../normalize/sendable.js";
 import { normalizeHistory } from "../normalize/normalized.js";
-import type { SentItem } from "../normalize/sent-item.js";
-import { nearestEffort } from "../sent-effort.js";
+import { nearestEffort } from "../normalize/api-rules.js";
 
 /** Token budgets for thinking. A model that decides its budget itself gets the same room. */
 const budgets = { minimal: 1_024, low: 1_024, medium: 4_096, high: 16_384, xhigh: 32_768, max: 65_536 } as const;

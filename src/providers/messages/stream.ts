@@ -1,8 +1,7 @@
 import type { ClientOptions } from "@anthropic-ai/sdk";
 import type { Credential } from "../credential.js";
-import { cachedHead } from "../transport/request-head.js";
+import { cachedHead, type WireStream, type WireConnection } from "../transport/request-head.js";
 import { wireAnswer } from "../wire-answer.js";
-import type { WireStream, WireConnection } from "../wire.js";
 import { AnthropicDecoder } from "./decoder.js";
 import { anthropicRequest } from "./request-body.js";
 

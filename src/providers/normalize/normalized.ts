@@ -1,10 +1,15 @@
 import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
-import { type ApiRules, apiRules } from "./api-rules.js";
-import { supportsCustomTools } from "./custom-tools.js";
-import { isReasoningModel } from "./reasoning-model.js";
-import { convertItem } from "./sendable.js";
-import { type CustomItem, type SentItem, isCallOutput, type Call, type CallOutput, isSentCall } from "./sent-item.js";
+import { type ApiRules, apiRules, supportsCustomTools, isReasoningModel } from "./api-rules.js";
+import {
+  convertItem,
+  type CustomItem,
+  type SentItem,
+  isCallOutput,
+  type Call,
+  type CallOutput,
+  isSentCall,
+} from "./sendable.js";
 
 /** The output shown to the model for a call that has none. */
 const interruptedOutput = "interrupted, result unknown";
@@ -279,4 +284,42 @@ function hasText(item: ReasoningItem): boolean {
 
 function textsOf({ summary, content }: ReasoningItem): string[] {
   return [...summary, ...(content ?? [])].map(({ text }) => text);
+}
+
+/** How normalization changes the items of one type. */
+export interface TypeChanges {
+  readonly type: string;
+  /** Sent unchanged. */
+  readonly same: number;
+  readonly changed: number;
+  readonly leftOut: number;
+  /** Created for the API, such as the output of a call that has none. */
+  readonly added: number;
+}
+
+export interface WireChanges {
+  readonly api: WireApi;
+  readonly sent: number;
+  /** By type, in the order of the history. */
+  readonly types: readonly TypeChanges[];
+}
+
+/**
+ * Reports which items of a history would be sent, and how they would change. Unchanged items are recognized by object
+ * identity.
+ */
+export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
+  const sent = normalizeHistory(api, items, model);
+  const had = new Set<unknown>(items);
+  const kept = new Set<unknown>(sent);
+  const types = [...new Set([...items, ...sent].map(({ type }) => type))];
+  return { api, sent: sent.length, types: types.map(changesOf) };
+
+  function changesOf(type: string): TypeChanges {
+    const before = items.filter((item) => item.type === type);
+    const same = before.filter((item) => kept.has(item)).length;
+    const fresh = sent.filter((item) => item.type === type && !had.has(item)).length;
+    const changed = Math.min(before.length - same, fresh);
+    return { type, same, changed, leftOut: before.length - same - changed, added: fresh - changed };
+  }
 }

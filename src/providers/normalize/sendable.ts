@@ -5,10 +5,18 @@ import {
   type ResponseItem,
   webSearchQuery,
   webSearchText,
+  type ContentPart,
+  type ToolOutputContent,
+  type FunctionCallOutputItem,
+  type ReasoningItem,
 } from "../../messages/response-item.js";
 import type { ApiRules } from "./api-rules.js";
-import { sentOutput, sentParts } from "./content.js";
-import type { CustomItem, SentItem } from "./sent-item.js";
+
+/**
+ * An image that all three APIs accept: a URL, or inline data. For inline data, group 1 is the media type and the data
+ * follows the match.
+ */
+export const sendableImage = /^(?:https:\/\/(?=\S)|data:(image\/(?:png|jpeg|gif|webp));base64,(?=[A-Za-z0-9+/]))/;
 
 type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
 
@@ -138,4 +146,50 @@ function isObject(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The non-empty parts of a message, in the form its role may use. */
+function sentParts(parts: readonly ContentPart[], role: MessageItem["role"]): ContentPart[] {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return parts.flatMap((part) => sentPart(part, type, role === "user"));
+}
+
+/** Converts a tool output. The output may be empty, but none of its parts may be. */
+function sentOutput(output: ToolOutputContent): ToolOutputContent {
+  if (typeof output === "string") return output.toWellFormed();
+  const parts = output.flatMap((part) => sentPart(part, "input_text", true));
+  return parts.length === 0 ? "" : parts;
+}
+
+function sentPart(part: ContentPart, type: "input_text" | "output_text", imagesAllowed: boolean): ContentPart[] {
+  if (part.type === "input_image") {
+    return [imagesAllowed && sendableImage.test(part.image_url) ? part : { type, text: "[image left out]" }];
+  }
+  if (part.type === "input_audio") return [{ type, text: "[audio left out]" }];
+  // The Messages API rejects blank texts just like empty ones.
+  if (part.text.trim() === "") return [];
+  // A lone surrogate, left by truncation, is invalid JSON for some servers.
+  const text = part.text.toWellFormed();
+  return [part.type === type && part.text === text ? part : { type, text }];
+}
+
+/** The items that every wire API accepts. */
+export type SentItem = MessageItem | ReasoningItem | FunctionCallItem | FunctionCallOutputItem;
+
+/** The items that only the Responses API has: tools with plain-text input, and searches by the provider. */
+export type CustomItem = Extract<
+  ResponseItem,
+  { type: "custom_tool_call" | "custom_tool_call_output" | "web_search_call" }
+>;
+
+export type Call = Extract<SentItem | CustomItem, { type: "function_call" | "custom_tool_call" }>;
+
+export type CallOutput = Extract<SentItem | CustomItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+
+export function isSentCall(item: SentItem | CustomItem): item is Call {
+  return item.type === "function_call" || item.type === "custom_tool_call";
+}
+
+export function isCallOutput(item: SentItem | CustomItem): item is CallOutput {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }

@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
+import { orAborted } from "../../base/time/waiting.js";
 import type { ModelEvent, ModelRequest } from "../../messages/model.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
+import { type Provider, requestDigest } from "../provider.js";
 import { offlineReply } from "./reply.js";
-import type { Provider } from "../provider.js";
-import { requestDigest } from "../request-digest.js";
-import { orAborted } from "../../base/time/waiting.js";
 
 export interface OfflineOptions {
   readonly countTokens: (text: string) => number;
@@ -62,4 +61,9 @@ function textOf(item: ResponseItem): string {
   if (item.type === "message") return messageText(item);
   if (item.type === "function_call") return item.name + item.arguments;
   return item.type === "function_call_output" && typeof item.output === "string" ? item.output : "";
+}
+
+/** The providers that every manager has. */
+export function builtInProviders(options: OfflineOptions): Provider[] {
+  return [offlineProvider(options)];
 }

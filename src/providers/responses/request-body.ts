@@ -3,11 +3,9 @@ import type { ModelRequest } from "../../messages/model.js";
 import type { MessageItem, ToolOutputContent } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
-import { supportsCustomTools } from "../normalize/custom-tools.js";
+import { supportsCustomTools, canReason, effortFor, outputFormat } from "../normalize/api-rules.js";
 import { normalizeHistory } from "../normalize/normalized.js";
-import type { CustomItem, SentItem } from "../normalize/sent-item.js";
-import { outputFormat } from "../output-format.js";
-import { canReason, effortFor } from "../sent-effort.js";
+import type { CustomItem, SentItem } from "../normalize/sendable.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;

@@ -2,7 +2,7 @@ import { openaiHead } from "../openai-client.js";
 import { ResponsesDecoder } from "./decoder.js";
 import { responsesBody } from "./request-body.js";
 import { wireAnswer } from "../wire-answer.js";
-import type { WireStream } from "../wire.js";
+import type { WireStream } from "../transport/request-head.js";
 
 const head = openaiHead("/responses");
 

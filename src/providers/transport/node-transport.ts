@@ -1,17 +1,14 @@
 import type { IncomingMessage } from "node:http";
-import { pipeline, type Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import http from "node:http";
 import https from "node:https";
+import { FailureError } from "../../messages/failure-error.js";
 import { AnswerError } from "../failures/answer-error.js";
 import { createFetch } from "./http-fetch.js";
 import { answerOf } from "./node-request.js";
-import { readText } from "./read-text.js";
 import { EventReader } from "./sse-reader.js";
-import { maxErrorBytes } from "./stream-bounds.js";
-import type { PendingResponse, Transport } from "./transport.js";
-import { webPost } from "./web-post.js";
-import { FailureError } from "../../messages/failure-error.js";
+import { maxErrorBytes, type PendingResponse, type Transport } from "./transport.js";
 
 /**
  * Every conversation has one request in flight; further ones wait for a free connection. All connections may stay open
@@ -258,4 +255,39 @@ function refusedRedirect(status: number, target: string): FailureError {
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
+}
+
+/** Reads at most `maxBytes` of a stream as text. The rest is discarded with its connection. */
+export async function readText(source: Readable, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).toString("utf8", 0, maxBytes);
+}
+
+/** Posts through a web `fetch`, which is how a proxy is reached. */
+function webPost(fetchFrom: typeof fetch): Transport["post"] {
+  return ({ url, headers }, body) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    return {
+      answer: fetchFrom(url, { method: "POST", headers, body: body(), signal }).then(webResponse),
+      cancel: (reason) => controller.abort(reason),
+    };
+  };
+}
+
+async function webResponse(response: Response): Promise<PendingResponse> {
+  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
+  if (!response.ok) {
+    const text = await readText(body, maxErrorBytes);
+    throw new AnswerError(response.status, text, response.headers.get("retry-after") ?? undefined);
+  }
+  // Without a listener, an error before the first read would crash the process. The reader detects the failure itself.
+  body.on("error", () => undefined);
+  return { headers: Object.fromEntries(response.headers), body };
 }

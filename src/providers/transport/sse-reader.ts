@@ -3,8 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceParser } from "eventsource-parser";
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
-import { endOfStream, ReadyStream } from "./ready-stream.js";
-import type { ServerEvent, StreamBounds } from "./transport.js";
+import { endOfStream, ReadyStream, type ServerEvent, type StreamBounds } from "./transport.js";
 
 /** The source is paused while more than this is waiting to be read. */
 const maxWaitingChars = 64 * 1024;

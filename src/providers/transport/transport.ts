@@ -1,5 +1,17 @@
 import type { Readable } from "node:stream";
-import type { ReadyStream } from "./ready-stream.js";
+
+export const endOfStream: IteratorResult<never, undefined> = { done: true, value: undefined };
+
+/** The same as in Codex: a model that is thinking may be silent for minutes. */
+export const defaultIdleMs = 300_000;
+
+export const maxEventBytes = 8 * 1024 * 1024;
+
+/** The maximum size of an error response. */
+export const maxErrorBytes = 64 * 1024;
+
+/** Counted for each item besides its text, because even a short item costs rollout lines and events. */
+export const itemOverheadBytes = 512;
 
 /** An event of a server-sent event stream. */
 export interface ServerEvent {
@@ -54,4 +66,37 @@ export interface Transport {
 export interface RequestHead {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * A stream whose events can be read without a promise for each: with a thousand small events a second, the promises
+ * would cost more than the events. A reader either awaits `next`, or calls `take` and then `onReady`.
+ */
+export abstract class ReadyStream<E> implements AsyncIterableIterator<E, undefined> {
+  /** The next event if it is available, null after the last one. Throws once where `next` would reject. */
+  abstract take(): E | null | undefined;
+
+  /** Called after `take` returned undefined: calls back once, when `take` may return something. */
+  abstract onReady(callback: () => void): void;
+
+  abstract return(): Promise<IteratorResult<E, undefined>>;
+
+  next(): Promise<IteratorResult<E, undefined>> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        try {
+          const value = this.take();
+          if (value === undefined) this.onReady(look);
+          else resolve(value === null ? endOfStream : { done: false, value });
+        } catch (error) {
+          reject(error);
+        }
+      };
+      look();
+    });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 }

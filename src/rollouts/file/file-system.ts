@@ -1,5 +1,8 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
+import { lstat, lutimes } from "node:fs/promises";
+
+const microsecond = 1_000_000;
 
 /** The system calls used to write a rollout, so that a test can make any of them fail. */
 export interface FileSystem {
@@ -66,5 +69,29 @@ export async function syncDirectory(fileSystem: FileSystem, path: string): Promi
     await fileSystem.fsync(fd);
   } finally {
     await fileSystem.close(fd);
+  }
+}
+
+/** A file's modification time and size. */
+interface FileTime {
+  readonly mtimeMs: number;
+  readonly size: number;
+}
+
+/** Returns undefined where the file does not exist. */
+export async function readFileTime(path: string): Promise<FileTime | undefined> {
+  return await lstat(path).catch(() => undefined);
+}
+
+/** Restores a file's modification time if it has exactly this size; a failure is ignored. */
+export async function restoreFileTime(path: string, { mtimeMs }: FileTime, size: number): Promise<void> {
+  try {
+    const stats = await lstat(path);
+    if (stats.size !== size) return;
+    // Adds half a microsecond, because a fraction is truncated and could lose a millisecond.
+    const seconds = (Math.floor(mtimeMs * 1000) + 0.5) / microsecond;
+    await lutimes(path, stats.atimeMs / 1000, seconds);
+  } catch {
+    // The file then keeps the time of its last write.
   }
 }

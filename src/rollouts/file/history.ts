@@ -1,8 +1,8 @@
-import type { MessageItem, ResponseItem } from "../../messages/response-item.js";
-import type { Compacted, RolloutLine } from "../../messages/rollout-line.js";
-import { cutMiddle, estimatedTokens } from "../../base/text/truncate.js";
 import { isCodexSummary } from "../../base/codex/codex-summary.js";
 import { isContextMessage, isRealUserMessage } from "../../base/codex/context-message.js";
+import { cutMiddle, estimatedTokens } from "../../base/text/truncate.js";
+import { type MessageItem, type ResponseItem, itemText } from "../../messages/response-item.js";
+import type { Compacted, RolloutLine } from "../../messages/rollout-line.js";
 
 /** Token budget for user messages after a compaction that did not record its new history. */
 const keptUserTokens = 20_000;
@@ -110,4 +110,52 @@ function rollbackCut(history: readonly ResponseItem[], turns: number): number {
 function isContext(item: ResponseItem | undefined): boolean {
   if (item?.type !== "message") return false;
   return item.role === "developer" || isContextMessage(item);
+}
+
+/** An item that the model no longer sees. */
+interface EarlierItem {
+  readonly item: ResponseItem;
+  /** Number of the turn, from 1; 0 for items before the first user message. */
+  readonly turn: number;
+}
+
+/**
+ * Yields the items that compactions removed from a history, oldest first. It holds at most the items between two
+ * compactions in memory, which once fit a model's context. Items rolled back before a compaction and items still in
+ * `history` are left out.
+ */
+export async function* removedItems(
+  batches: AsyncIterable<readonly RolloutLine[]>,
+  history: readonly ResponseItem[],
+): AsyncGenerator<EarlierItem> {
+  const seen = new Set(history.map(keyOf));
+  const turns = new WeakMap<ResponseItem, number>();
+  const since: ResponseItem[] = [];
+  let turn = 0;
+  for await (const lines of batches) {
+    for (const line of lines) {
+      if (line.type === "compacted") {
+        for (const item of since.splice(0)) {
+          if (isWorded(item) && !seen.has(keyOf(item))) yield { item, turn: turns.get(item) ?? turn };
+        }
+        continue;
+      }
+      applyToHistory(since, line);
+      if (line.type !== "response_item") continue;
+      // A pinned message does not begin a turn.
+      if (isRealUserMessage(line.payload) && line.payload.pinned !== true) turn += 1;
+      turns.set(line.payload, turn);
+    }
+  }
+}
+
+function isWorded(item: ResponseItem): boolean {
+  const isSummary = item.type === "message" && item.summary === true;
+  return !isSummary && itemText(item) !== "";
+}
+
+/** Identifies an item by the content a reader sees, however it was serialized. */
+function keyOf(item: ResponseItem): string {
+  const [callId, role] = ["call_id" in item ? item.call_id : "", item.type === "message" ? item.role : ""];
+  return JSON.stringify([item.type, role, callId, itemText(item)]);
 }

@@ -1,12 +1,14 @@
 import { basename } from "node:path";
-import { CorruptedRolloutError } from "../../base/errors.js";
+import { realpath } from "node:fs/promises";
+import { CorruptedRolloutError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
+import type { ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../../messages/rollout-line.js";
-import { checkLine } from "./check-line.js";
 import { ForeignLineReader } from "../formats/lines/form-reader.js";
-import { replacesHistory } from "./history.js";
+import { rolloutId } from "../rollout-id.js";
+import { checkLine } from "./check-line.js";
 import { findEarlierParts } from "./history-base.js";
-import { readLineBytes, withoutMark } from "./line-object.js";
-import { rawBatches } from "./raw-lines.js";
+import { replacesHistory, applyToHistory } from "./history.js";
+import { readLineBytes, withoutMark, rawBatches } from "./line-object.js";
 
 export interface NumberedLine {
   /** Line number in its own file from 1, counting blank and skipped lines. */
@@ -138,4 +140,28 @@ async function* batchesOf(
 
 function noLines(): RolloutEnd {
   return { bytes: 0, torn: 0, skipped: 0 };
+}
+
+/** A conversation as recorded in its rollout. */
+export interface RolloutHistory {
+  readonly conversationId: string;
+  /** Every recorded line in order, including lines of unknown type. */
+  readonly items: RolloutLine[];
+  /** The history the model would see. */
+  readonly history: ResponseItem[];
+  readonly rolloutPath: string;
+}
+
+/** Reads a rollout at any path without changing it. A torn last line is skipped. */
+export async function getRolloutHistory(path: string): Promise<RolloutHistory> {
+  const rolloutPath = await realpath(path).catch(() => undefined);
+  if (rolloutPath === undefined) throw new ConversationNotFoundError(path);
+  const conversationId = await rolloutId(rolloutPath);
+  if (conversationId === undefined)
+    throw new InvalidInputError(`${path} is not a conversation: its first line has no id`);
+  const items: RolloutLine[] = [];
+  const history: ResponseItem[] = [];
+  const reading = readRollout(rolloutPath, conversationId, (line) => items.push(line));
+  for await (const { line } of reading) applyToHistory(history, line);
+  return { conversationId, items, history, rolloutPath };
 }

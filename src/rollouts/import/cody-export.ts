@@ -6,10 +6,9 @@ import { isoTime } from "../formats/lines/detect.js";
 import { applyToHistory } from "../file/history.js";
 import type { LineObject } from "../file/line-object.js";
 import { shownEvents } from "../turns.js";
-import { codexRecords } from "../formats/codex/records.js";
-import { type Fields, fieldsOf, textOf } from "../formats/import/fields.js";
-import type { Losses } from "../formats/import/losses.js";
-import type { SourceRecord } from "../formats/import/source.js";
+import { codexRecords } from "../formats/codex/read.js";
+import { type Fields, fieldsOf, textOf } from "../formats/import/parts.js";
+import type { Losses, SourceRecord } from "../formats/import/source.js";
 
 const knownItem = ResponseItem.options[0];
 

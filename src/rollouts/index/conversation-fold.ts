@@ -1,11 +1,14 @@
+import { isRealUserMessage } from "../../base/codex/context-message.js";
 import { isRecord } from "../../base/is-record.js";
-import { ForeignLineReader } from "../formats/lines/form-reader.js";
-import { detectLineFormat } from "../formats/lines/detect.js";
 import type { LineObject } from "../file/line-object.js";
-import { titleOf } from "../list/title.js";
-import { userText } from "../user-text.js";
-import { emptyFacts, type ConversationFacts, tokensIn, usageOf } from "./conversation-facts.js";
-import { type SearchableMessage, searchableText } from "./said-message.js";
+import { detectLineFormat } from "../formats/lines/detect.js";
+import { ForeignLineReader } from "../formats/lines/form-reader.js";
+import { titleOf, userText, contentText } from "../user-text.js";
+
+const maxMessageChars = 256 * 1024;
+
+/** Tool input and output is limited more strictly, because people rarely remember it. */
+const maxToolChars = 16 * 1024;
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -123,4 +126,137 @@ function table(value: unknown): Value {
 
 function textOrUndefined(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+/** A searchable message, tool call or tool output. */
+export interface SearchableMessage {
+  /** Offset of the line in the file; further messages of the same line get consecutive numbers. */
+  readonly offset: number;
+  readonly role: "user" | "assistant" | "tool";
+  readonly kind: "message" | "call" | "output";
+  readonly text: string;
+  readonly toolName: string | null;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Returns the searchable text of an item. `calls` has the tool names of calls without an output yet. */
+function searchableText(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> | undefined {
+  const { type, role } = item;
+  switch (type) {
+    case "message":
+      if (role === "assistant") return messageEntry("assistant", contentText(item["content"]));
+      return isRealUserMessage({ type, role, content: item["content"] })
+        ? messageEntry("user", contentText(item["content"]))
+        : undefined;
+    case "function_call":
+    case "custom_tool_call":
+    case "local_shell_call":
+      return callEntry(item, calls);
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return outputEntry(item, calls);
+    default:
+      return undefined;
+  }
+}
+
+function messageEntry(role: "user" | "assistant", text: string): Omit<SearchableMessage, "offset"> {
+  return { role, kind: "message", text: plain(text, maxMessageChars), toolName: null };
+}
+
+function callEntry(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> {
+  const name = typeof item["name"] === "string" ? item["name"] : "shell";
+  if (typeof item["call_id"] === "string") calls[item["call_id"]] = name;
+  const input = item["arguments"] ?? item["input"] ?? item["action"];
+  return { role: "assistant", kind: "call", text: plain(textOf(input), maxToolChars), toolName: name };
+}
+
+function outputEntry(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> {
+  const id = typeof item["call_id"] === "string" ? item["call_id"] : "";
+  const toolName = Object.hasOwn(calls, id) ? (calls[id] ?? null) : null;
+  // Removed once answered, because pending calls are stored with the other facts.
+  Reflect.deleteProperty(calls, id);
+  const { output } = item;
+  const text = Array.isArray(output) ? contentText(output) : textOf(output);
+  return { role: "tool", kind: "output", text: plain(text, maxToolChars), toolName };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? "");
+}
+
+/** Makes a text storable in the database unchanged: no lone surrogates, and no NUL, which would end it. */
+function plain(text: string, maxChars: number): string {
+  return text.slice(0, maxChars).toWellFormed().replaceAll("\0", " ");
+}
+
+export interface Tokens {
+  input: number;
+  /** Input tokens served from the provider's cache. */
+  cached: number;
+  output: number;
+  total: number;
+}
+
+/** A conversation's token usage of one model. */
+export interface ModelUsage extends Tokens {
+  readonly provider: string;
+  readonly model: string;
+  turns: number;
+}
+
+/** Facts about a conversation besides its messages; plain data, so that it can be stored and continued later. */
+export interface ConversationFacts {
+  startedAt?: string;
+  cwd?: string;
+  cliVersion?: string;
+  originator?: string;
+  gitBranch?: string;
+  gitCommit?: string;
+  title?: string;
+  /** The provider and model of the last turn. */
+  provider?: string;
+  model?: string;
+  /** The file is not in Codex's format, so reading cannot resume in its middle. */
+  isForeign: boolean;
+  turns: number;
+  answers: number;
+  toolCalls: number;
+  /** Total usage according to the last report. */
+  spent: Tokens;
+  usage: ModelUsage[];
+  /** Tool names of calls without an output yet, by call id. */
+  calls: Record<string, string>;
+}
+
+function emptyFacts(): ConversationFacts {
+  return { isForeign: false, turns: 0, answers: 0, toolCalls: 0, spent: noTokens(), usage: [], calls: {} };
+}
+
+/** Returns the usage entry of the current model and creates it if necessary. */
+function usageOf({ usage, provider = "unknown", model = "unknown" }: ConversationFacts): ModelUsage {
+  const known = usage.find((each) => each.provider === provider && each.model === model);
+  if (known !== undefined) return known;
+  const fresh = { provider, model, turns: 0, ...noTokens() };
+  usage.push(fresh);
+  return fresh;
+}
+
+function tokensIn(value: unknown): Tokens {
+  if (!isRecord(value)) return noTokens();
+  return {
+    input: count(value["input_tokens"]),
+    cached: count(value["cached_input_tokens"]),
+    output: count(value["output_tokens"]),
+    total: count(value["total_tokens"]),
+  };
+}
+
+function noTokens(): Tokens {
+  return { input: 0, cached: 0, output: 0, total: 0 };
+}
+
+function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

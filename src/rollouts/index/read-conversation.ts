@@ -2,9 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { readLineBytes, withoutMark, maxLineBytes } from "../file/line-object.js";
 import { readFlags } from "../../base/fs/open-regular.js";
-import type { ConversationFacts } from "./conversation-facts.js";
-import { ConversationFold } from "./conversation-fold.js";
-import type { SearchableMessage } from "./said-message.js";
+import { type ConversationFacts, ConversationFold, type SearchableMessage } from "./conversation-fold.js";
 
 const chunkBytes = 256 * 1024;
 

@@ -1,8 +1,6 @@
-import type { ConversationFacts } from "./conversation-facts.js";
-import type { Excerpt } from "./excerpt.js";
-import { WordSearch } from "./match-words.js";
+import type { ConversationFacts, SearchableMessage } from "./conversation-fold.js";
+import { type Excerpt, WordSearch } from "./match-words.js";
 import { readConversation } from "./read-conversation.js";
-import type { SearchableMessage } from "./said-message.js";
 
 /** A conversation file to search. */
 export interface RolloutFile {

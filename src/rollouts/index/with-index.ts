@@ -1,8 +1,14 @@
 import { systemProblem } from "../../base/system-error.js";
 import { existsSync } from "node:fs";
 import { ConversationIndex } from "./conversation-index.js";
-import { NewerIndexError, openIndexFile, removeIndexFile } from "./index-file.js";
-import { loadLibsql, type LoadSql, type OpenSql } from "./sql.js";
+import {
+  NewerIndexError,
+  openIndexFile,
+  removeIndexFile,
+  loadLibsql,
+  type LoadSql,
+  type OpenSql,
+} from "./index-file.js";
 
 /** The result, or the reason why the index could not be used. */
 export type IndexOutcome<T> =

@@ -1,6 +1,10 @@
 import { lstat, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { shortened } from "../../base/text/truncate.js";
+import { visible } from "../../base/text/visible.js";
 import { companionPath } from "../layout.js";
+
+const maxChars = 60;
 
 /** A file that belongs to a conversation. */
 export interface ConversationFile {
@@ -50,4 +54,18 @@ async function regularFile(folder: string, name: string): Promise<ConversationFi
   const stats = await lstat(join(folder, name));
   if (!stats.isFile()) throw new NotDeletableError(`${name} is not a regular file`);
   return { name, bytes: stats.size, mtimeMs: stats.mtimeMs };
+}
+
+/** The id, name and title by which users recognize a conversation. */
+export interface ConversationLabel {
+  readonly id: string;
+  readonly name?: string;
+  /** First line of the user's first message. */
+  readonly title?: string;
+}
+
+/** Formats an id with the name or else the title, on one line and without terminal control characters. */
+export function labelText({ id, name, title }: ConversationLabel): string {
+  const called = name ?? title;
+  return called === undefined ? id : `${id} (${visible(shortened(called, maxChars))})`;
 }

@@ -1,8 +1,12 @@
 import { isRecord } from "../../base/is-record.js";
-import { lineFacts } from "../formats/lines/form-facts.js";
 import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../file/line-object.js";
-import { titleOf } from "./title.js";
-import { userText } from "../user-text.js";
+import { lineFacts } from "../formats/lines/detect.js";
+import { userText, titleOf } from "../user-text.js";
+
+/** Bytes of the file's end that are read first; most turns are shorter. */
+const firstTailBytes = 16 * 1024;
+/** Upper limit of the search. If the last turn is longer, a list shows the model named at the start of the file. */
+const maxTailBytes = 8 * 1024 * 1024;
 
 /** Facts read from the start of a rollout. */
 export interface Head {
@@ -156,4 +160,30 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+export type CurrentModel = Pick<Head, "provider" | "model">;
+
+/** Returns how many bytes of the end to read next, after `looked` bytes had no model; undefined when to stop. */
+export function nextTailBytes(size: number, looked = 0): number | undefined {
+  if (looked >= Math.min(size, maxTailBytes)) return undefined;
+  return Math.min(size, maxTailBytes, looked === 0 ? firstTailBytes : looked * growth);
+}
+
+/** Reads the last turn context from the end of a rollout; undefined when it contains no complete one. */
+export function currentModelIn(tail: Buffer): CurrentModel | undefined {
+  let end = tail.length;
+  for (;;) {
+    const at = end <= 0 ? -1 : tail.lastIndexOf(turnContext, end - 1);
+    if (at === -1) return undefined;
+    const start = tail.lastIndexOf(newline, at) + 1;
+    const stop = tail.indexOf(newline, at);
+    // A line without a newline is still being written; a line without its start does not parse.
+    const read = stop === -1 ? undefined : readLineBytes(tail.subarray(start, stop));
+    if (read?.status === "object" && read.value.type === "turn_context" && isRecord(read.value["payload"])) {
+      const { provider, model } = read.value["payload"];
+      if (typeof model === "string") return { ...(typeof provider === "string" ? { provider } : {}), model };
+    }
+    end = start;
+  }
 }

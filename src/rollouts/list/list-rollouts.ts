@@ -1,10 +1,9 @@
 import { basename, join, resolve } from "node:path";
 import { bareId } from "../../base/text/conversation-id.js";
 import { InvalidInputError } from "../../base/errors.js";
-import { cursorText, parsedCursor } from "./cursor.js";
+import { cursorText, parsedCursor } from "./known-list.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
-import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
-import { rawLines } from "../file/raw-lines.js";
+import { type LineObject, readLineBytes, withoutMark, rawLines } from "../file/line-object.js";
 import { userText } from "../user-text.js";
 
 export interface ListRolloutsOptions {

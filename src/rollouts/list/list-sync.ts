@@ -1,7 +1,15 @@
 import { closeSync, lstatSync, openSync, readSync, statSync } from "node:fs";
 import { sep } from "node:path";
-import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
-import { type Head, headBytes, readHeadBytes, moreBytes, unreadable } from "./head.js";
+import {
+  type CurrentModel,
+  currentModelIn,
+  nextTailBytes,
+  type Head,
+  headBytes,
+  readHeadBytes,
+  moreBytes,
+  unreadable,
+} from "./head.js";
 import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
 import { type CacheHeader, updatedAt } from "./head-lines.js";
 import { comesAfter, type ConversationPage, cachedPage, type ListPosition } from "./known-list.js";

@@ -1,10 +1,18 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
-import { type CurrentModel, currentModelIn, nextTailBytes } from "../current-model.js";
-import { type Head, headBytes, readHeadBytes, moreBytes, unreadable } from "./head.js";
-import { type RolloutName, rolloutsIn } from "./layout-files.js";
 import { readFlags } from "../../base/fs/open-regular.js";
 import { updatedAt } from "./head-lines.js";
+import {
+  type CurrentModel,
+  currentModelIn,
+  nextTailBytes,
+  type Head,
+  headBytes,
+  readHeadBytes,
+  moreBytes,
+  unreadable,
+} from "./head.js";
+import { type RolloutName, rolloutsIn } from "./layout-files.js";
 
 /** A saved conversation, described by the start and end of its file and by its inode. */
 export interface ConversationSummary extends Head {
@@ -115,4 +123,30 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane));
   return results;
+}
+
+/** A saved conversation in a list. */
+export interface ConversationMetadata {
+  readonly id: string;
+  /** The conversation's name, if it has one. */
+  readonly name?: string;
+  /** Pinned conversations are not cleaned up. */
+  readonly pinned?: true;
+  /** Time of the last change in milliseconds since 1970. */
+  readonly updatedAt: number;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt?: number;
+  readonly gitBranch?: string;
+  readonly gitCommit?: string;
+  /** First line of the user's first message, cut at 80 characters. */
+  readonly title?: string;
+  readonly path?: string;
+  /** Size of the file in bytes. */
+  readonly size?: number;
+  /** Whether the conversation has no user message yet. */
+  readonly empty?: boolean;
+  readonly damaged?: boolean;
 }

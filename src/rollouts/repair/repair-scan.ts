@@ -1,22 +1,19 @@
 import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
+import { CorruptedRolloutError } from "../../base/errors.js";
 import { isRecord } from "../../base/is-record.js";
 import { shownId } from "../../base/text/conversation-id.js";
-import { CorruptedRolloutError } from "../../base/errors.js";
 import type { ContentPart, ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { checkLine } from "../file/check-line.js";
-import { encodeLine } from "../file/encode.js";
+import { encodeLine, sessionMetaLine } from "../file/encode.js";
 import { findEarlierParts, type RolloutPart } from "../file/history-base.js";
-import { type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
-import { openRollout, rawLines } from "../file/raw-lines.js";
-import { sessionMetaLine } from "../first-line.js";
+import { type LineObject, readLineBytes, withoutMark, openRollout, rawLines } from "../file/line-object.js";
 import { parsedTime } from "../formats/lines/detect.js";
-import type { ConvertedLines } from "../formats/lines/form-lines.js";
+import type { ConvertedLines } from "../formats/lines/form-items.js";
 import { ForeignLineReader } from "../formats/lines/form-reader.js";
 import { TurnGrouping } from "../turns.js";
-import { allLines, type FileLine } from "./repair-lines.js";
-import { judgeLine, type LineVerdict } from "./repair-verdict.js";
+import { allLines, type FileLine, judgeLine, type LineVerdict } from "./repair-lines.js";
 
 export interface RolloutLocation {
   readonly path: string;
@@ -258,4 +255,46 @@ function thin(item: ResponseItem): ResponseItem {
 
 function withoutImage(part: ContentPart): ContentPart {
   return "text" in part ? part : { type: "input_image", image_url: "" };
+}
+
+/** A finding about a rollout for the user; it never quotes the file. */
+export type RolloutFinding = RolloutFact & { readonly id: string; readonly path: string };
+
+type RolloutFact =
+  | { readonly kind: "damaged"; readonly line: number; readonly reason: string; readonly damagedLines: number }
+  /** The rollouts with which it begins cannot be read. */
+  | { readonly kind: "beginning_missing"; readonly reason: string }
+  | { readonly kind: "first_line_missing" }
+  | { readonly kind: "torn"; readonly bytes: number }
+  | { readonly kind: "newline_missing" };
+
+interface CheckOptions {
+  readonly signal: AbortSignal;
+  /** Called only when the end of the file looks as if it is being written. */
+  readonly isInUse: () => Promise<boolean>;
+}
+
+/** Reads a rollout to its end and returns its problems; rejects when it cannot be read. */
+export async function checkRollout(place: RolloutLocation, options: CheckOptions): Promise<RolloutFinding[]> {
+  const { conversationId: id, path } = place;
+  const facts = await factsOf(place, options);
+  return facts.map((fact) => ({ ...fact, id, path }));
+}
+
+async function factsOf(place: RolloutLocation, { signal, isInUse }: CheckOptions): Promise<RolloutFact[]> {
+  const scan = await scanRollout(place, signal);
+  const facts: RolloutFact[] = [];
+  if (scan.beginning !== undefined) facts.push({ kind: "beginning_missing", reason: scan.beginning });
+  if (!needsRepair(scan)) return facts;
+  const { torn, damaged } = scan;
+  const damagedLines = damaged.count - (torn === undefined ? 0 : 1);
+  const [first] = damaged.listed;
+  if (damagedLines > 0 && first !== undefined) {
+    facts.push({ kind: "damaged", line: first.number, reason: first.reason, damagedLines });
+  } else if (torn === undefined && scan.firstLine !== undefined) {
+    facts.push({ kind: "first_line_missing" });
+  }
+  const isEndOpen = torn !== undefined || scan.unterminated;
+  if (!isEndOpen || (await isInUse())) return facts;
+  return [...facts, torn === undefined ? { kind: "newline_missing" } : { kind: "torn", bytes: torn.bytes }];
 }

@@ -1,14 +1,11 @@
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../file/file-system.js";
-import { withoutMark } from "../file/line-object.js";
-import { openRollout } from "../file/raw-lines.js";
-import { isUnchanged, writeReplacement } from "../file/replacement.js";
+import { withoutMark, openRollout } from "../file/line-object.js";
+import { isUnchanged, writeReplacement, type RepairFiles } from "./repair-files.js";
 import { companionPath } from "../layout.js";
-import type { RepairFiles } from "./repair-files.js";
-import { allLines, type FileLine } from "./repair-lines.js";
+import { allLines, type FileLine, judgeLine, type RecoveredLine, type LineVerdict } from "./repair-lines.js";
 import { needsRepair, type RolloutLocation, type RolloutScan, scanFile } from "./repair-scan.js";
-import { judgeLine, type RecoveredLine, type LineVerdict } from "./repair-verdict.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 const newline = Buffer.from("\n");

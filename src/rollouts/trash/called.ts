@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { readHead } from "../list/list.js";
 import type { Names } from "../list/name-index.js";
 import { readRollout } from "../file/read.js";
-import { placesOf, type Trashed } from "./trash-entry.js";
+import { placesOf, type Trashed } from "./trash-files.js";
 
 /** A conversation in the trash, with its name and title. */
 export interface TrashedConversation extends Trashed {

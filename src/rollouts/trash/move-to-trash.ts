@@ -6,8 +6,7 @@ import type { LockOwner } from "../../messages/rollout-command.js";
 import { conversationFiles, NotDeletableError } from "../list/conversation-files.js";
 import { moveFile } from "./move-file.js";
 import { putBack, withLock } from "./restore.js";
-import { entryName, placesOf, type Trashed } from "./trash-entry.js";
-import type { TrashFiles } from "./trash-files.js";
+import { entryName, placesOf, type Trashed, type TrashFiles } from "./trash-files.js";
 
 export interface TrashRequest {
   readonly id: string;

@@ -2,8 +2,7 @@ import { dirname, join } from "node:path";
 import { ConversationInUseError } from "../../base/errors.js";
 import type { LockOwner } from "../../messages/rollout-command.js";
 import { isSameFile, moveFile, partialEnding } from "./move-file.js";
-import { entryName, placesOf, readEntry, removingName, type Trashed } from "./trash-entry.js";
-import type { TrashFiles } from "./trash-files.js";
+import { entryName, placesOf, readEntry, removingName, type Trashed, type TrashFiles } from "./trash-files.js";
 import { releaseLock, acquireLock } from "../file/lock.js";
 import { FailureError } from "../../messages/failure-error.js";
 

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { CommandProcess } from "./command-process.js";
-import { readThrottled } from "./read-throttled.js";
+import { type CommandProcess, readThrottled } from "./command-process.js";
 import { startProcess } from "./start-process.js";
 import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
 import { within } from "../../base/time/waiting.js";

@@ -5,8 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CommandProcess } from "./command-process.js";
-import { withGuard } from "./guarded.js";
+import { CommandProcess, withGuard } from "./command-process.js";
 
 const openDescriptor = promisify(open);
 

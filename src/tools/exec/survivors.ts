@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { execFile } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { SharedWork } from "../../base/time/shared-work.js";
-import { markerName } from "./guarded.js";
+import { markerName } from "./command-process.js";
 
 const maxScanMs = 3_000;
 

@@ -1,4 +1,5 @@
 import type { BigIntStats, Stats } from "node:fs";
+import { systemCode, systemReason } from "../../base/system-error.js";
 
 /** The reason why a file is not read or written, in words for the model. */
 export class FileProblem extends Error {
@@ -20,4 +21,15 @@ function kindOf(stats: Stats | BigIntStats): string {
   if (stats.isSocket()) return "a socket";
   if (stats.isSymbolicLink()) return "a symbolic link";
   return "a device";
+}
+
+/**
+ * Explains to the model in a few words why something failed. An error that is neither ours nor the system's is a bug
+ * and is rethrown.
+ */
+export function failureText(error: unknown): string {
+  if (error instanceof FileProblem) return error.message;
+  const code = systemCode(error);
+  if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
+  return systemReason(error);
 }

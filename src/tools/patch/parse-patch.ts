@@ -1,5 +1,4 @@
 import { FileProblem } from "../files/file-problem.js";
-import type { Chunk, FilePatch, PatchLine } from "./file-patch.js";
 
 /** A here-document as some models write around a patch; group 2 is the word that ends it. */
 const heredoc = /^(?:apply_patch\s+)?<<-?\s*(["']?)(\w+)\1$/;
@@ -131,3 +130,30 @@ function unwrapped(input: string): string[] {
   const word = heredoc.exec(lines[0]?.trim() ?? "")?.[2];
   return word !== undefined && lines.at(-1)?.trim() === word ? lines.slice(1, -1) : lines;
 }
+
+export interface PatchLine {
+  readonly kind: "context" | "removed" | "added";
+  readonly text: string;
+}
+
+/** A place in a file and its changes. */
+export interface Chunk {
+  /** Lines before the place, each after the previous one. */
+  readonly contexts: readonly string[];
+  readonly lines: readonly PatchLine[];
+  /** Whether its lines are the last of the file. */
+  readonly atEnd: boolean;
+}
+
+export interface FileUpdate {
+  readonly type: "update";
+  readonly path: string;
+  readonly movePath: string | undefined;
+  readonly chunks: readonly Chunk[];
+}
+
+/** The part of a patch about one file. */
+export type FilePatch =
+  | { readonly type: "add"; readonly path: string; readonly content: string }
+  | { readonly type: "delete"; readonly path: string }
+  | FileUpdate;

@@ -1,15 +1,13 @@
 import { isUtf8 } from "node:buffer";
 import type { BigIntStats } from "node:fs";
 import type { FileChange, FileChanges } from "../../messages/tools/file-change.js";
-import { failureText } from "../failure-words.js";
-import { FileProblem, targetChanged } from "../files/file-problem.js";
+import { failureText, FileProblem, targetChanged } from "../files/file-problem.js";
 import { openForModel } from "../files/open-for-model.js";
 import { readAt } from "../../base/fs/open-regular.js";
 import { statExisting } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
 import { type WriteTarget, writeTarget } from "../policy/write-target.js";
-import type { FilePatch, FileUpdate } from "./file-patch.js";
-import { parsePatch } from "./parse-patch.js";
+import { type FilePatch, type FileUpdate, parsePatch } from "./parse-patch.js";
 import { applyChunks } from "./updated-text.js";
 
 /** The maximum total size of all files of a patch, old and new content together. */

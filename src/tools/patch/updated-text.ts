@@ -1,6 +1,6 @@
 import { shortened } from "../../base/text/truncate.js";
 import { FileProblem } from "../files/file-problem.js";
-import type { Chunk, PatchLine } from "./file-patch.js";
+import type { Chunk, PatchLine } from "./parse-patch.js";
 
 /** Typographic characters that models replace with plain ones, or the other way round. */
 const plainForms: readonly (readonly [RegExp, string])[] = [

@@ -1,8 +1,6 @@
-import { realpath } from "node:fs/promises";
-import { basename, dirname, relative, resolve } from "node:path";
+import { realpath, lstat } from "node:fs/promises";
+import { basename, dirname, relative, resolve, join } from "node:path";
 import { FileProblem } from "../files/file-problem.js";
-import { resolveTarget } from "./real-target.js";
-import { refusePrivate } from "./refuse-private.js";
 import { statExisting } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
 
@@ -28,4 +26,34 @@ export async function writeTarget(path: string, scope: ToolScope): Promise<Write
   const root = isInside ? workspace : "/";
   const folders = relative(root, dirname(realPath)).split("/").filter(Boolean);
   return { realPath, root, folders, name: basename(realPath) };
+}
+
+/** Resolves a path whose last parts need not exist: the existing part is made real, and the rest is appended. */
+export async function resolveTarget(path: string): Promise<string> {
+  return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" || path === dirname(path)) throw error;
+    if (await isLink(path)) throw new FileProblem(`${path} is a broken symbolic link`);
+    return join(await resolveTarget(dirname(path)), basename(path));
+  });
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+}
+
+/** Rejects paths to tokens and keys, through whichever links they were reached. */
+export async function refusePrivate(realPath: string, scope: Pick<ToolScope, "privatePaths">): Promise<void> {
+  const known = await realPrivatePaths(scope);
+  // A path followed by a dot and a suffix is a lock, a copy or a temporary file.
+  if (known.some((path) => realPath === path || [`${path}/`, `${path}.`].some((start) => realPath.startsWith(start)))) {
+    throw new FileProblem("tools cannot access tokens, keys and settings of cody and other programs");
+  }
+}
+
+/** Resolved on each call: a home or a configuration may be a link to another place. */
+export async function realPrivatePaths({ privatePaths }: Pick<ToolScope, "privatePaths">): Promise<string[]> {
+  return await Promise.all(privatePaths.map((path) => resolveTarget(path).catch(() => path)));
 }

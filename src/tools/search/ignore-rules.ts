@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
-import { rulesIn } from "./rules-in.js";
+import { readRegularSync } from "../../base/fs/open-regular.js";
+
+const maxRuleBytes = 1_000_000;
 
 /** Always ignored, even if no `.gitignore` lists them. */
 const alwaysIgnored: ReadonlySet<string> = new Set([".git", ".hg", ".svn", "node_modules"]);
@@ -95,4 +97,25 @@ function foldersBetween(repository: string, root: string): string[] {
   const folders = [root];
   for (let folder = root; folder !== repository; folder = dirname(folder)) folders.unshift(dirname(folder));
   return folders;
+}
+
+/**
+ * The text of a `.gitignore`. A link, a pipe or an oversized file counts as empty, because a cloned repository may
+ * contain any of them.
+ */
+export function rulesIn(file: string): string {
+  return textOr(() => readRegularSync(file, { links: "refuse", maxBytes: maxRuleBytes }));
+}
+
+/** The same for a file of git itself or of its user, which may be a link, as in git. */
+export function gitTextIn(file: string): string {
+  return textOr(() => readRegularSync(file, { links: "follow", maxBytes: maxRuleBytes }));
+}
+
+function textOr(read: () => Buffer): string {
+  try {
+    return read().toString();
+  } catch {
+    return "";
+  }
 }

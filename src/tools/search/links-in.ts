@@ -3,10 +3,10 @@ import { readdir, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
-import { realPrivatePaths } from "../policy/refuse-private.js";
+import { realPrivatePaths } from "../policy/write-target.js";
 import type { ToolContext } from "../tool.js";
 import type { IgnoreRules as Rules } from "./ignore-rules.js";
-import { searchStart } from "./search-start.js";
+import { searchStart } from "./ripgrep.js";
 
 /** After this many files and folders, the search for links stops. */
 const maxEntries = 20_000;

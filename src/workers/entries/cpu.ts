@@ -1,12 +1,9 @@
 import { condenseRollout } from "../../actors/conversation/store/condense-rollout.js";
-import { undoLastTurn } from "../../changes/restore/undo-turn.js";
-import { diffChanges } from "../../changes/workspace/diff-changes.js";
-import { endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
+import { undoLastTurn } from "../../changes/restore/restore.js";
+import { diffChanges, endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
 import { exactTokens } from "../../compaction/tokens/exact-tokens.js";
-import type { CpuJobs } from "../cpu-jobs.js";
-import { lowerThreadPriority } from "../give-way.js";
-import { pack } from "../pack.js";
-import { serveJobs } from "../serve-jobs.js";
+import type { CpuJobs } from "../open-cpu-pool.js";
+import { lowerThreadPriority, serveJobs, pack } from "../job.js";
 
 lowerThreadPriority();
 

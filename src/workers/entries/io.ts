@@ -1,5 +1,5 @@
-import type { IoJobs } from "../io-jobs.js";
-import { serveJobs } from "../serve-jobs.js";
+import type { IoJobs } from "../open-io-pool.js";
+import { serveJobs } from "../job.js";
 import { summaryJob } from "../summary-job.js";
 
 export default serveJobs<IoJobs>({ summarize: summaryJob() });

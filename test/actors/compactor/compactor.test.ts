@@ -1,9 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { compactor, type CompactorOptions } from "../../../src/actors/compactor/compactor.js";
-import { type SummaryProvider, Summarizer, type SummaryOutcome } from "../../../src/actors/compactor/summarizer.js";
+import {
+  compactor,
+  type CompactorOptions,
+  type SummaryProvider,
+  Summarizer,
+  type SummaryOutcome,
+} from "../../../src/actors/compactor/summarizer.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
-import { RequestGate } from "../../../src/actors/limits/request-gate.js";
-import { spawn } from "../../../src/actors/runtime/spawn.js";
+import { RequestGate } from "../../../src/actors/limits/limits.js";
+import { spawn } from "../../../src/actors/runtime/cell.js";
 import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
 import { openIoPool } from "../../../src/workers/open-io-pool.js";
 import { assistant, scripted, says, user } from "../../support/scripted-provider.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolvePolicies, type Policies } from "../../../src/actors/conversation/open/effective-policies.js";
+import { resolvePolicies, type Policies } from "../../../src/actors/conversation/state/settings.js";
 import { ApprovalPolicy, SandboxMode } from "../../../src/messages/tools/policy.js";
 import { decideCall } from "../../../src/tools/policy/approval-policy.js";
 

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { CredentialResolver } from "../../../src/actors/credentials/credential-resolver.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
-import { Deferred } from "../../../src/actors/runtime/deferred.js";
+import { Deferred } from "../../../src/base/time/waiting.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { TokenIssuer } from "../../support/token-issuer.js";
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { borrowedPlaces } from "../../../src/actors/credentials/borrowed-tokens.js";
-import { LoginTokens } from "../../../src/actors/credentials/login-keeper.js";
+import { LoginTokens } from "../../../src/actors/credentials/open-credentials.js";
 import { TokenStore } from "../../../src/actors/credentials/token-file.js";
 import { loginFacts } from "../../../src/config/providers/logins.js";
 import { createTransport } from "../../../src/providers/transport/node-transport.js";

@@ -3,8 +3,12 @@ import { appendFile, link, mkdir, readdir, readFile, stat, symlink, writeFile } 
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { appendKnowledge, readKnowledge, readRecentKnowledge } from "../../../src/actors/knowledge/knowledge-store.js";
-import { maxKnowledgeBytes } from "../../../src/actors/knowledge/read-knowledge.js";
+import {
+  appendKnowledge,
+  readKnowledge,
+  readRecentKnowledge,
+  maxKnowledgeBytes,
+} from "../../../src/actors/knowledge/write-knowledge.js";
 import type { KnowledgeEntry } from "../../../src/messages/tools/knowledge.js";
 import { bundleModule } from "../../support/bundle.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -115,7 +119,7 @@ test("what is not a file of its own is neither read nor written", async () => {
 });
 
 test("many processes that append at once lose nothing and mix nothing", async () => {
-  await using bundle = await bundleModule("src/actors/knowledge/knowledge-store.ts");
+  await using bundle = await bundleModule("src/actors/knowledge/write-knowledge.ts");
   const directory = await temporaryFolder();
   const script = `
     const { appendKnowledge } = await import(process.argv[1]);

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ProjectKnowledge } from "../../../src/actors/knowledge/project-knowledge.js";
-import { Deferred } from "../../../src/actors/runtime/deferred.js";
+import { ProjectKnowledge } from "../../../src/actors/knowledge/knowledge.js";
+import { Deferred } from "../../../src/base/time/waiting.js";
 import { withFileLock } from "../../../src/config/file-lock.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

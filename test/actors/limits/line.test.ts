@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RequestQueue } from "../../../src/actors/limits/request-queue.js";
+import { RequestQueue } from "../../../src/actors/limits/limits.js";
 import type { RequestLimits } from "../../../src/messages/config.js";
 
 /** A line, a clock that is set by hand, and who has entered. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { RequestGate } from "../../../src/actors/limits/request-gate.js";
+import { RequestGate } from "../../../src/actors/limits/limits.js";
 import type { RequestLimits } from "../../../src/messages/config.js";
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RetryBackoff } from "../../../src/actors/mcp/shared-server.js";
+import { RetryBackoff } from "../../../src/actors/mcp/mcp-servers.js";
 
 test("pauses grow up to a bound, and begin anew after it has worked", () => {
   let now = 0;

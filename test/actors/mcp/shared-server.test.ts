@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { RetryBackoff, SharedServer } from "../../../src/actors/mcp/shared-server.js";
+import { RetryBackoff, SharedServer } from "../../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
 import { gone, processesWith } from "../../support/processes.js";

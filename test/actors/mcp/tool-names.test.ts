@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toolName } from "../../../src/actors/mcp/tool-names.js";
+import { toolName } from "../../../src/actors/mcp/listed-tools.js";
 
 test("a name that fits is kept", () => {
   expect(toolName("git", "list-files", new Set())).toBe("mcp__git__list-files");

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ConversationPersistence } from "../../../src/actors/persistence/conversation-persistence.js";
 import { TrashBin } from "../../../src/actors/retention/trash-bin.js";
-import { conversationPlaces } from "../../../src/config/places.js";
-import type { CoreMessage } from "../../../src/rollouts/core-messages.js";
+import { conversationPlaces } from "../../../src/config/paths.js";
+import type { CoreMessage } from "../../../src/rollouts/history-messages.js";
 import { rolloutLines } from "../../support/rollout-lines.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRetention } from "../../../src/actors/retention/run-retention.js";
 import { TrashBin } from "../../../src/actors/retention/trash-bin.js";
-import { conversationPlaces } from "../../../src/config/places.js";
+import { conversationPlaces } from "../../../src/config/paths.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { everything } from "../../rollouts/trash/conversation-on-disk.js";
 

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { isTimeToRun, maxNamed, planRetention } from "../../../src/actors/retention/plan-retention.js";
-import type { RetentionState } from "../../../src/actors/retention/retention-state.js";
+import {
+  isTimeToRun,
+  maxNamed,
+  planRetention,
+  type RetentionState,
+} from "../../../src/actors/retention/plan-retention.js";
 
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;

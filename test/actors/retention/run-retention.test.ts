@@ -2,10 +2,9 @@ import { appendFile, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } 
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRetention } from "../../../src/actors/retention/run-retention.js";
-import { conversationPlaces } from "../../../src/config/places.js";
+import { conversationPlaces } from "../../../src/config/paths.js";
 import type { RetentionSettings } from "../../../src/config/settings/effective-settings.js";
-import { writeName } from "../../../src/rollouts/list/name-index.js";
-import { writePin } from "../../../src/rollouts/list/pin-index.js";
+import { writeName, writePin } from "../../../src/rollouts/list/name-index.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const day = 24 * 60 * 60 * 1000;

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import { recorderRollout } from "../../../src/actors/rollout-writer/recorder.js";
+import {
+  recorderRollout,
+  type CompactionRecord,
+  type TurnRecorder,
+} from "../../../src/actors/rollout-writer/recorder.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { linesOfTurn, type RolloutTurn } from "../../../src/rollouts/turns.js";
-import type { CompactionRecord, TurnRecorder } from "../../../src/actors/rollout-writer/turn-recorder.js";
 
 const at = Date.parse("2026-11-16T00:00:00.000Z");
 

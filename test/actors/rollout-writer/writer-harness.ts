@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
 import { createRolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
 import type { Ref } from "../../../src/actors/runtime/actor.js";
-import { spawn } from "../../../src/actors/runtime/spawn.js";
+import { spawn } from "../../../src/actors/runtime/cell.js";
 import type {
   OpenOutcome,
   RolloutAnswers,

@@ -1,9 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EventQueue, type EventQueueOptions } from "../../../src/actors/runtime/event-queue.js";
-import type { EventReader } from "../../../src/actors/runtime/event-reader.js";
-import type { EventRuns } from "../../../src/actors/runtime/replay.js";
-import { sharedReader } from "../../../src/actors/runtime/shared-reader.js";
+import {
+  EventQueue,
+  type EventQueueOptions,
+  type EventReader,
+  type EventRuns,
+  sharedReader,
+} from "../../../src/actors/runtime/event-queue.js";
 
 type Numbered =
   | { seq: number; kind: "item" }

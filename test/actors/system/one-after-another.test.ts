@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { yieldFairly } from "../../../src/actors/runtime/fair-queue.js";
+import { yieldFairly } from "../../../src/actors/runtime/scheduler.js";
 
 test("each starts when the one before has gone as far as it can", async () => {
   const steps: string[] = [];

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ChangeFolder } from "../../../src/changes/workspace/change-folder.js";
-import { defaultLimits } from "../../../src/changes/workspace/limits.js";
+import { defaultLimits } from "../../../src/changes/workspace/walk.js";
 import { endSnapshot, takeSnapshot } from "../../../src/changes/workspace/snapshot.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { previewText } from "../../../src/cli/terminal/preview-text.js";
+import { previewText } from "../../../src/cli/terminal/context-text.js";
 import type { CompactionPreview } from "../../../src/messages/compaction.js";
 
 const preview: CompactionPreview = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findCutPoint } from "../../../src/compaction/cut/find-cut-point.js";
+import { findCutPoint } from "../../../src/compaction/cut/choose-cut.js";
 import { recentTokens } from "../../../src/compaction/strategies/recent-tokens.js";
 import { recentTurns } from "../../../src/compaction/strategies/recent-turns.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";

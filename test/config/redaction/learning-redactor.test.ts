@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LearningRedactor } from "../../../src/config/secrets/learning-redactor.js";
+import { LearningRedactor } from "../../../src/config/secrets/text-redactor.js";
 
 const none = (): void => undefined;
 

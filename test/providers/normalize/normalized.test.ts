@@ -7,7 +7,7 @@ import type {
   ResponseItem,
   ToolOutputContent,
 } from "../../../src/messages/response-item.js";
-import { supportsCustomTools } from "../../../src/providers/normalize/custom-tools.js";
+import { supportsCustomTools } from "../../../src/providers/normalize/api-rules.js";
 import { normalizeHistory } from "../../../src/providers/normalize/normalized.js";
 import { assistant, user } from "../requests.js";
 import { complaints } from "./history-checker.js";

@@ -4,7 +4,7 @@ import type { MessageItem, ResponseItem } from "../../../src/messages/response-i
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import type { ExportFormat } from "../../../src/rollouts/formats/export/export-format.js";
 import { type ExportedConversation, exportLines } from "../../../src/rollouts/formats/export/export-lines.js";
-import { sessionMetaLine } from "../../../src/rollouts/first-line.js";
+import { sessionMetaLine } from "../../../src/rollouts/file/encode.js";
 import { applyToHistory } from "../../../src/rollouts/file/history.js";
 import { assistant, call, output, summary, thought, user } from "../../compaction/items.js";
 

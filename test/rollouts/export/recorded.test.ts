@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { exportFormats } from "../../../src/rollouts/formats/export/export-format.js";
 import { exportLines } from "../../../src/rollouts/formats/export/export-lines.js";
-import { readRollout } from "../../../src/rollouts/file/read.js";
-import { getRolloutHistory } from "../../../src/rollouts/rollout-history.js";
+import { readRollout, getRolloutHistory } from "../../../src/rollouts/file/read.js";
 import { putCodexRollouts } from "../../support/codex-home.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

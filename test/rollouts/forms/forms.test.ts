@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { recordedConfig } from "../../../src/actors/conversation/open/resolve-settings.js";
+import { recordedConfig } from "../../../src/actors/conversation/state/settings.js";
 import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state/state.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { needsRepair, scanRollout } from "../../../src/rollouts/repair/repair-scan.js";

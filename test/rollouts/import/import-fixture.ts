@@ -2,7 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ManagerOptions } from "../../../src/actors/conversation/open/manager-options.js";
-import type { ImportedConversation, ImportOptions } from "../../../src/actors/conversation/saved/import-options.js";
+import type {
+  ImportedConversation,
+  ImportOptions,
+} from "../../../src/actors/conversation/saved/import-conversation.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { openManager } from "../../support/open-conversation.js";
 import { type JsonLine, rolloutLines } from "../../support/rollout-lines.js";

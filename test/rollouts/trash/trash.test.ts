@@ -7,11 +7,9 @@ import type { LockOwner } from "../../../src/messages/rollout-command.js";
 import { conversationFiles } from "../../../src/rollouts/list/conversation-files.js";
 import { acquireLock } from "../../../src/rollouts/file/lock.js";
 import { moveToTrash } from "../../../src/rollouts/trash/move-to-trash.js";
-import { removeForGood } from "../../../src/rollouts/trash/remove-for-good.js";
+import { removeForGood, finishInterrupted } from "../../../src/rollouts/trash/settle-trash.js";
 import { restore } from "../../../src/rollouts/trash/restore.js";
-import { finishInterrupted } from "../../../src/rollouts/trash/settle-trash.js";
-import { trashed } from "../../../src/rollouts/trash/trash-entry.js";
-import { nodeTrashFiles, type TrashFiles } from "../../../src/rollouts/trash/trash-files.js";
+import { trashed, nodeTrashFiles, type TrashFiles } from "../../../src/rollouts/trash/trash-files.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { conversationId as id, everything, putConversation } from "./conversation-on-disk.js";
 

@@ -1,7 +1,5 @@
-import type { IoJobs, SummaryTarget } from "../../../src/workers/io-jobs.js";
-import { ioPoolLimits } from "../../../src/workers/open-io-pool.js";
+import { type IoJobs, type SummaryTarget, ioPoolLimits, summarizeInThread } from "../../../src/workers/open-io-pool.js";
 import { Pool } from "../../../src/workers/pool.js";
-import { summarizeInThread } from "../../../src/workers/summarize-in-thread.js";
 
 // A process that has asked for a summary: a connection that is kept for the next one must not hold it.
 const [work, baseUrl] = process.argv.slice(2);

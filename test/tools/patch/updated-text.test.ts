@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FileUpdate } from "../../../src/tools/patch/file-patch.js";
-import { parsePatch } from "../../../src/tools/patch/parse-patch.js";
+import { type FileUpdate, parsePatch } from "../../../src/tools/patch/parse-patch.js";
 import { applyChunks } from "../../../src/tools/patch/updated-text.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

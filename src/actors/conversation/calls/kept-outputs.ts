@@ -1,7 +1,10 @@
+import { within } from "../../../base/time/waiting.js";
 import type { MemoryBudget } from "../../../tools/exec/whole-output.js";
 import type { BlobOutcome, BlobStore } from "../../rollout-writer/blob-store.js";
-import { within } from "../../../base/time/waiting.js";
 import type { Publish, Recording } from "../turn/recording.js";
+
+/** Maximum bytes of outputs waiting to be written, over all conversations. */
+const maxOutputBytes = 64 * 1024 * 1024;
 
 /** Maximum time the end of a turn waits for outputs to be stored. */
 const storeTimeoutMs = 5_000;
@@ -62,5 +65,24 @@ export class OutputStore implements MemoryBudget {
     } finally {
       this.#room.give(text.length);
     }
+  }
+}
+
+/** Bounds the memory that all running calls of a process use for outputs to be stored. */
+export class OutputMemory implements MemoryBudget {
+  #left: number;
+
+  constructor(bytes = maxOutputBytes) {
+    this.#left = bytes;
+  }
+
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    this.#left += bytes;
   }
 }

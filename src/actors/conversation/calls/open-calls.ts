@@ -1,5 +1,16 @@
+import { isRecord } from "../../../base/is-record.js";
+import { jsonValue, parsed } from "../../../base/parse.js";
+import { mask } from "../../../base/text/redaction.js";
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
+import type { Tool } from "../../../tools/tool.js";
+import { messageOf } from "../../runtime/failures.js";
 import type { ConversationState, RecordedApproval } from "../state/state.js";
+
+/** The model must repeat the call: the file does not contain its real arguments. */
+const redactedArgumentsProblem = "not run: a secret in its arguments was not written to disk; make the call again";
+
+/** Maximum number of calls of one answer that are run. */
+const maxCallsPerAnswer = 128;
 
 /** An item that requests a tool call. */
 export type RunnableCallItem = Extract<
@@ -57,4 +68,129 @@ export function unstartedCalls({ history, openTurn, approvals }: ConversationSta
 
 export function isUnanswered(approval: RecordedApproval | undefined): boolean {
   return approval !== undefined && approval.decision === undefined;
+}
+
+/** A call as it enters history, and the reason why it must not run, if any. */
+export interface NormalizedCall {
+  readonly call: RunnableCallItem;
+  readonly problem: string | undefined;
+  /** The arguments as the model wrote them. */
+  readonly args: string;
+}
+
+/**
+ * Makes the calls of one answer valid for history: a unique id, so that every output belongs to one call, and arguments
+ * that every wire API can carry.
+ */
+export class CallNormalizer {
+  readonly #used: Set<string>;
+  readonly #received = new Set<string>();
+  #count = 0;
+
+  constructor(history: readonly ResponseItem[]) {
+    this.#used = new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
+  }
+
+  admit(item: RunnableCallItem): NormalizedCall {
+    const id = item.call_id ?? "";
+    const isDoubled = this.#received.has(id);
+    this.#received.add(id);
+    this.#count += 1;
+    const { args } = nameAndArguments(item);
+    const { call, problem } = withObjectArguments(this.#withOwnId(item));
+    if (isDoubled) return { call, args, problem: "duplicate call id in one answer; nothing was run" };
+    if (this.#count <= maxCallsPerAnswer) return { call, args, problem };
+    return { call, args, problem: `more than ${maxCallsPerAnswer} calls in one answer; this one was not run` };
+  }
+
+  /** Some servers number calls from zero in every answer. */
+  #withOwnId(item: RunnableCallItem): RunnableCallItem {
+    const id = item.call_id;
+    if (typeof id !== "string") return item;
+    let own = id;
+    for (let count = 2; this.#used.has(own); count += 1) own = `${id}_${count}`;
+    this.#used.add(own);
+    return own === id ? item : { ...item, call_id: own };
+  }
+}
+
+function withObjectArguments(call: RunnableCallItem): Omit<NormalizedCall, "args"> {
+  if (call.type !== "function_call") return { call, problem: undefined };
+  // Some models call a tool without parameters with empty arguments.
+  if (call.arguments.trim() === "") return { call: { ...call, arguments: "{}" }, problem: undefined };
+  if (isJsonObject(call.arguments)) return { call, problem: undefined };
+  const problem = `the arguments of ${call.name} are not a JSON object; nothing was run`;
+  return { call: { ...call, arguments: "{}" }, problem };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isRecord(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/** A call that a turn is about to run. */
+export interface PendingCall {
+  readonly call: RunnableCallItem;
+  /** Whether a crash left it in the file; such a call always needs approval, whatever the policy says. */
+  readonly isLeftOver: boolean;
+}
+
+/** A call with parsed arguments, or the reason for the model why it cannot run. */
+export type PreparedCall =
+  | {
+      readonly type: "run";
+      readonly call: RunnableCallItem;
+      readonly callId: string;
+      readonly name: string;
+      readonly tool: Tool;
+      readonly args: unknown;
+      readonly isLeftOver: boolean;
+    }
+  | { readonly type: "refused"; readonly call: RunnableCallItem; readonly reason: string };
+
+export function prepareCall(
+  { call, isLeftOver }: PendingCall,
+  toolNamed: (name: string) => Tool | undefined,
+): PreparedCall {
+  // The provider's own name for running a command; it runs, and is approved, as our shell tool.
+  const isLocalShell = call.type === "local_shell_call";
+  const name = isLocalShell ? "local_shell" : call.name;
+  const tool = toolNamed(isLocalShell ? "shell" : name);
+  if (tool === undefined) return { type: "refused", call, reason: `unknown tool ${name}` };
+  if (call.type === "custom_tool_call" && tool.freeform !== true) {
+    return { type: "refused", call, reason: `${name} needs JSON arguments, not text; nothing was run` };
+  }
+  const written = writtenArguments(call);
+  if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: redactedArgumentsProblem };
+  try {
+    const what = `the arguments of ${name}`;
+    const given = givenArguments(call, what);
+    const args: unknown = parsed(tool.parameters, given, what);
+    return { type: "run", call, callId: call.call_id ?? "", name: tool.name, tool, args, isLeftOver };
+  } catch (error) {
+    return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };
+  }
+}
+
+function writtenArguments(call: RunnableCallItem): string {
+  if (call.type === "local_shell_call") return JSON.stringify(call.action);
+  return call.type === "custom_tool_call" ? call.input : call.arguments;
+}
+
+function givenArguments(call: RunnableCallItem, what: string): unknown {
+  if (call.type === "local_shell_call") return shellArguments(call.action);
+  return call.type === "custom_tool_call" ? { input: call.input } : jsonValue(call.arguments, what);
+}
+
+/** Converts to the arguments of our shell tool; unknown keys are kept, so that it rejects them by name. */
+function shellArguments({ working_directory: workdir, ...action }: Readonly<Record<string, unknown>>): unknown {
+  const given = Object.entries({ workdir, ...action });
+  return Object.fromEntries(given.filter(([key, value]) => key !== "type" && !isAbsent(value)));
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined || (isRecord(value) && Object.keys(value).length === 0);
 }

@@ -1,8 +1,28 @@
+import { cutMiddle } from "../../../base/text/truncate.js";
+import { orAborted, within } from "../../../base/time/waiting.js";
+import { isInside, realRootOf } from "../../../config/project/project.js";
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
-import { nameAndArguments, callOutputs } from "./open-calls.js";
-import type { PreparedCall } from "./prepare-call.js";
-import { runCall } from "./run-call.js";
-import type { CallEnd, CallContext } from "./call-world.js";
+import { ToolOutput } from "../../../messages/tools/tool.js";
+import { removedItems } from "../../../rollouts/file/history.js";
+import { WholeOutput } from "../../../tools/exec/whole-output.js";
+import type { CommandLine, ToolContext, ToolScope, EarlierItem } from "../../../tools/tool.js";
+import type { Rollout } from "../../rollout-writer/rollout.js";
+import { messageOf } from "../../runtime/failures.js";
+import type { Settings } from "../state/settings.js";
+import type { ConversationState } from "../state/state.js";
+import type { ActiveTurn } from "../state/cell.js";
+import type { TurnBudget } from "../turn/turn-budget.js";
+import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
+import type { ConversationContext, TurnParts } from "../turn/turn-world.js";
+import { approveCall, askDuringCall } from "./approve-call.js";
+import type { CallEnd, CallContext, RunnableCall } from "./call-world.js";
+import { OutputStore } from "./kept-outputs.js";
+import { nameAndArguments, callOutputs, type PreparedCall, type PendingCall, prepareCall } from "./open-calls.js";
+
+/** Time limit for a tool that was told to stop. */
+const stopMs = 1_500;
+
+const maxOutputTokens = 16_384;
 
 /** Maximum number of calls that run at the same time. */
 const maxParallelCalls = 8;
@@ -57,4 +77,197 @@ function groupCalls(calls: readonly PreparedCall[]): PreparedCall[][] {
 /** Calls that need approval are asked about one at a time. */
 function canRunInParallel(call: PreparedCall): boolean {
   return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
+}
+
+/** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
+async function runCall(call: RunnableCall, world: CallContext): Promise<CallEnd> {
+  let command: CommandLine;
+  try {
+    command = await call.tool.command(call.args, scopeOf(world));
+  } catch (error) {
+    const reason = messageOf(error);
+    // A multi-line reason ends with lines of a file, so the note goes on its own line.
+    return failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
+  }
+  const approval = await approveCall(call, command, world);
+  if (approval.type !== "approved") return approval;
+  if (world.budget.signal.aborted) return { type: "no_output" };
+  if (!call.tool.readOnly) {
+    // The time budget is paused, so that a turn in a large folder can do as much as one in a small folder.
+    await world.budget.whilePaused(async () => world.changes?.begin(world.budget.signal));
+    // The saved call is the only record of its effect: after a crash it shows that something may have happened.
+    const saved = await world.flush();
+    if (saved.status === "not_saved") {
+      return failedEnd(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
+    }
+    if (world.budget.signal.aborted) return { type: "no_output" };
+  }
+  using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
+  const { content, success, isPart, images } = await executeTool(
+    call,
+    { command, wasAsked: approval.wasAsked },
+    world,
+    whole,
+  );
+  const end = outputEnd(content, success);
+  return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
+}
+
+async function executeTool(
+  call: RunnableCall,
+  approved: Pick<ToolContext, "command" | "wasAsked">,
+  world: CallContext,
+  whole: WholeOutput | undefined,
+): Promise<ToolOutput> {
+  const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
+  let isOver = false;
+  const context: ToolContext = {
+    callId: call.callId,
+    turnId: turn.turnId,
+    ...scopeOf(world),
+    ...approved,
+    signal: budget.signal,
+    env,
+    stamps,
+    ...(earlier === undefined ? {} : { earlier }),
+    ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
+    ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
+    noteRead: async (realPath) => {
+      const root = await world.projectRoot();
+      if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);
+    },
+    ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
+    // Events after the output no longer belong to a turn.
+    emit: (event) => isOver || world.publish(event),
+  };
+  if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
+  world.running.add(call.callId);
+  updateTurnStatus(world);
+  const running = runTool(async () => await call.tool.run(call.args, context), call.name);
+  const performed = await resultOrStopped(running, budget.signal);
+  isOver = true;
+  world.running.delete(call.callId);
+  updateTurnStatus(world);
+  return performed ?? { content: warnStillRunning(call, world), success: false };
+}
+
+function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
+  return { cwd, sandbox, privatePaths };
+}
+
+/** The status shows one running call for all of them. */
+function updateTurnStatus({ turn, running }: CallContext): void {
+  const [callId] = running;
+  turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
+}
+
+function warnStillRunning({ name }: RunnableCall, world: CallContext): string {
+  const text = `${name} did not stop when cancelled; it may still be running`;
+  world.publish({ type: "warning", message: text });
+  return text;
+}
+
+async function runTool(run: () => Promise<unknown>, name: string): Promise<ToolOutput> {
+  try {
+    const result = ToolOutput.safeParse(await run());
+    return result.success ? result.data : { content: `${name} failed: it returned no text`, success: false };
+  } catch (error) {
+    return { content: `${name} failed: ${messageOf(error)}`, success: false };
+  }
+}
+
+/** Returns the tool's output, or undefined when it was told to stop and did not. */
+async function resultOrStopped<T>(running: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const result = await orAborted(running, signal);
+  if (result !== undefined) return result;
+  return (await within(running, stopMs)) ? await running : undefined;
+}
+
+function failedEnd(text: string): Extract<CallEnd, { type: "output" }> {
+  return outputEnd(text, false);
+}
+
+function outputEnd(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
+  return { type: "output", text: cutMiddle(text, maxOutputTokens), success };
+}
+
+/** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
+export class TurnCalls {
+  readonly #world: ConversationContext;
+  readonly #turn: ActiveTurn;
+  readonly #settings: Settings;
+  readonly #budget: TurnBudget;
+  #made: CallContext | undefined;
+
+  constructor(world: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
+    this.#world = world;
+    this.#turn = turn;
+    this.#settings = settings;
+    this.#budget = budget;
+  }
+
+  /** Runs calls and records their outputs; returns whether the turn continues. */
+  async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
+    if (waiting.length === 0) return "go_on";
+    const { parts, recording } = this.#world;
+    const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
+    return await runCalls(calls, (this.#made ??= this.#make()), (item) =>
+      recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
+    );
+  }
+
+  /** Resolves when their outputs are stored and their changes are reported. */
+  async end(): Promise<void> {
+    await Promise.all([this.#made?.outputs?.settled(), this.#made?.changes?.end()]);
+  }
+
+  #make(): CallContext {
+    const { parts, cell, rollout, recording, approvals, publish } = this.#world;
+    const { submissionId, turnId } = this.#turn;
+    const settings = this.#settings;
+    const { blobs, outputRoom } = parts;
+    const changed: ChangedTurn = {
+      turnId,
+      cwd: settings.cwd,
+      now: () => parts.now(),
+      publish: (msg) => publish(msg, submissionId),
+      record: (line) => recording.line(line, submissionId),
+    };
+    let root: Promise<string | undefined> | undefined;
+    return {
+      turn: this.#turn,
+      settings,
+      projectRoot: () => (root ??= realRootOf(settings.cwd)),
+      isTrusted: (path) => parts.isTrusted(path),
+      approvals,
+      allowed: cell.allowed,
+      budget: this.#budget,
+      env: parts.toolEnv,
+      privatePaths: parts.privatePaths,
+      stamps: cell.stamps,
+      running: new Set(),
+      outputs: blobs && new OutputStore(blobs, outputRoom, this.#world, submissionId),
+      changes: parts.changes && new TurnChanges(parts.changes, changed),
+      ...earlierItems(parts, rollout, cell.state),
+      saveKnowledge: parts.saveKnowledge(settings),
+      newId: () => parts.newId(),
+      publish: (msg) => publish(msg, submissionId),
+      flush: () => rollout.flush(),
+    };
+  }
+}
+
+/** Gives tools access to items that were compacted away; empty when the conversation is not saved. */
+function earlierItems(
+  { compaction }: Pick<TurnParts, "compaction">,
+  rollout: Rollout,
+  state: ConversationState,
+): { readonly earlier?: () => AsyncIterable<EarlierItem> } {
+  return rollout.path === null ? {} : { earlier: read };
+
+  async function* read(): AsyncGenerator<EarlierItem> {
+    // Recently compacted lines may not be in the file yet.
+    await rollout.flush();
+    yield* removedItems(compaction.savedLines(), state.history);
+  }
 }

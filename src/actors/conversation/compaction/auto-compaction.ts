@@ -1,11 +1,9 @@
-import { firstRatio, learnedRatio } from "../../../compaction/tokens/calibrate.js";
+import { firstRatio, learnedRatio } from "../../../compaction/tokens/estimate-tokens.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { TokenUsage } from "../../../messages/token-usage.js";
-import type { Prepared } from "../../compactor/compactor.js";
+import type { Prepared } from "../../compactor/summarizer.js";
 import { compactHistory } from "./compact-history.js";
-import type { CompactionRequest } from "./compaction-request.js";
-import { ContextSize } from "./context-size.js";
-import { planCompaction, summaryRequest } from "./plan-compaction.js";
+import { type CompactionRequest, planCompaction, summaryRequest, ContextSize } from "./plan-compaction.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationContext } from "../turn/turn-world.js";
 

@@ -2,16 +2,26 @@ import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { CompactionPlan } from "../../../compaction/strategy.js";
 import { extractFileOperations, formatFileOperations } from "../../../compaction/summary/file-operations.js";
 import { missingFrom, mustKeep, repairedSummary } from "../../../compaction/summary/must-keep.js";
-import type { CompactionOutcome, SummarySource } from "../../../messages/compaction.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
+import type {
+  CompactionOutcome,
+  SummarySource,
+  CompactionNotes,
+  CompactionTrigger,
+} from "../../../messages/compaction.js";
+import { type ResponseItem, messageText } from "../../../messages/response-item.js";
+import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import type { SummaryOutcome } from "../../compactor/summarizer.js";
-import { yieldFairly } from "../../runtime/fair-queue.js";
+import { yieldFairly } from "../../runtime/scheduler.js";
 import type { Settings } from "../state/settings.js";
-import type { CompactionRequest } from "./compaction-request.js";
-import { ContextSize } from "./context-size.js";
-import { planCompaction, type PlannedCompaction, summaryRequest } from "./plan-compaction.js";
-import { recordCompaction } from "./record-compaction.js";
 import type { ConversationContext } from "../turn/turn-world.js";
+import { usageInfo } from "../../../config/models/models.js";
+import {
+  type CompactionRequest,
+  planCompaction,
+  type PlannedCompaction,
+  summaryRequest,
+  ContextSize,
+} from "./plan-compaction.js";
 
 const compressionFailed = "Compression failed, conversation may hit limits soon";
 
@@ -203,4 +213,57 @@ function keepWithWarning(
 
 function warn({ publish }: ConversationContext, { submissionId }: CompactionRequest, message: string): void {
   publish({ type: "warning", message }, submissionId);
+}
+
+interface CompactionResult {
+  readonly trigger: CompactionTrigger;
+  readonly strategy: string;
+  readonly source: SummarySource;
+  readonly items: readonly ResponseItem[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly truncatedCount: number;
+  readonly files: { readonly readFiles: readonly string[]; readonly modifiedFiles: readonly string[] };
+  /** The token usage of the summary. */
+  readonly usage?: TokenUsage | undefined;
+}
+
+/**
+ * A single line replaces the history, so a crash leaves the old or the new one; the lines after it only add details.
+ */
+export function recordCompaction(
+  { parts, cell, recording }: ConversationContext,
+  result: CompactionResult,
+  id: string,
+): void {
+  const { items, tokensBefore, tokensAfter, files } = result;
+  const notes: CompactionNotes = {
+    trigger: result.trigger,
+    strategy: result.strategy,
+    source: result.source,
+    tokens_before: tokensBefore,
+    tokens_after: tokensAfter,
+    items_before: cell.state.history.length,
+    items_after: items.length,
+    truncated_count: result.truncatedCount,
+    read_files: [...files.readFiles],
+    modified_files: [...files.modifiedFiles],
+  };
+  const message = items.flatMap((item) =>
+    item.type === "message" && item.summary === true ? [messageText(item)] : [],
+  );
+  recording.line(
+    { type: "compacted", payload: { message: message.at(-1) ?? "", replacement_history: [...items], cody: notes } },
+    id,
+  );
+  const used = usageInfo(cell.state.usage, result.usage ?? noTokens, parts.price(cell.settings));
+  const info = { ...used, last_token_usage: { ...noTokens, total_tokens: tokensAfter } };
+  recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
+  recording.line(
+    {
+      type: "event_msg",
+      payload: { type: "context_compacted", old_token_count: tokensBefore, new_token_count: tokensAfter },
+    },
+    id,
+  );
 }

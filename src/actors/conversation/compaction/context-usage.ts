@@ -1,12 +1,12 @@
-import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction.js";
-import { InvalidInputError } from "../../../base/errors.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
 import { isContextMessage } from "../../../base/codex/context-message.js";
-import { countedItem } from "../../../compaction/tokens/counted-item.js";
+import { InvalidInputError } from "../../../base/errors.js";
+import { countedItem } from "../../../compaction/tokens/estimate-tokens.js";
+import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction.js";
+import type { ResponseItem } from "../../../messages/response-item.js";
+import type { SummaryOutcome } from "../../compactor/summarizer.js";
+import { offeredTools } from "../turn/turn-world.js";
 import { strategyProblem } from "./change-history.js";
-import { planCompaction, type PlanContext } from "./plan-compaction.js";
-import { ContextSize } from "./context-size.js";
-import { offeredTools } from "../calls/offered-tools.js";
+import { planCompaction, type PlanContext, ContextSize, chooseStrategy, summaryRequest } from "./plan-compaction.js";
 
 /** Returns the model's current context, item by item, counted exactly where possible. */
 export async function contextUsage(world: PlanContext): Promise<ContextUsage> {
@@ -103,4 +103,14 @@ function kindOf(item: ResponseItem): ItemKind {
     default:
       return "other";
   }
+}
+
+/** Asks the conversation's model for a summary of some items, without recording it. */
+export async function summarizeItems(world: PlanContext, items: readonly ResponseItem[]): Promise<SummaryOutcome> {
+  const { parts, cell } = world;
+  const { settings } = cell;
+  const plan = { toSummarize: items, previousSummary: undefined };
+  const request = summaryRequest(world, chooseStrategy(parts, settings), plan, { settings });
+  const by = parts.compaction.summaryBy(settings);
+  return await parts.compaction.compactor.ask({ type: "summarize", by, request });
 }

@@ -1,15 +1,20 @@
+import { isCodexSummary } from "../../../base/codex/codex-summary.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import { strategyFor } from "../../../compaction/strategy-for.js";
 import type { CompactionPlan, CompactionStrategy } from "../../../compaction/strategy.js";
-import { summaryInput } from "../../../compaction/summary/summary-input.js";
-import { summaryPrompt } from "../../../compaction/summary/summary-prompt.js";
-import { isCodexSummary } from "../../../base/codex/codex-summary.js";
+import { summaryInput, summaryPrompt } from "../../../compaction/summary/summary-prompt.js";
+import { firstRatio } from "../../../compaction/tokens/estimate-tokens.js";
+import type { CompactionTrigger } from "../../../messages/compaction.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
-import type { SummaryRequest } from "../../compactor/summarizer.js";
+import type { ToolSpec } from "../../../messages/tools/tool.js";
+import type { Prepared, SummaryRequest } from "../../compactor/summarizer.js";
+import type { TokenCounts } from "../../compactor/token-counts.js";
+import type { ConversationCell } from "../state/cell.js";
 import type { Settings } from "../state/settings.js";
-import type { CompactionRequest } from "./compaction-request.js";
-import { ContextSize } from "./context-size.js";
-import type { TurnParts, ConversationContext } from "../turn/turn-world.js";
+import { type TurnParts, type ConversationContext, offeredTools } from "../turn/turn-world.js";
+
+/** Cached token counts; tools are described to every model in the same way. */
+const toolTokens = new WeakMap<readonly ToolSpec[], number>();
 
 /** The part of a turn's world that planning needs: it records and publishes nothing. */
 export type PlanContext = Pick<ConversationContext, "parts" | "cell">;
@@ -92,4 +97,89 @@ function withMarkedSummaries(history: readonly ResponseItem[]): readonly Respons
 
 function isUnmarked(item: ResponseItem): item is Extract<ResponseItem, { type: "message" }> {
   return item.type === "message" && item.role === "user" && item.summary !== true && isCodexSummary(messageText(item));
+}
+
+/** A request for a compaction. */
+export interface CompactionRequest {
+  readonly trigger: Exclude<CompactionTrigger, "undo">;
+  readonly settings: Settings;
+  readonly submissionId: string;
+  /** The settings of the summarizing model, if it is not the turn's own. */
+  readonly summarizer?: Settings | undefined;
+  readonly strategy?: string | undefined;
+  /** The user's instructions for the summary. */
+  readonly instructions?: string | undefined;
+  /** The next request cannot be sent otherwise, so an extracted summary is used if the model makes none. */
+  readonly isUrgent: boolean;
+  /** A summary of the beginning that was prepared earlier. */
+  readonly prepared?: Prepared | undefined;
+}
+
+/** Tokens sent with every request besides the history. */
+interface Overhead {
+  readonly instructions: number;
+  readonly tools: number;
+}
+
+/** Measures the context of a conversation in tokens. */
+export class ContextSize {
+  readonly #parts: TurnParts;
+  readonly #cell: ConversationCell;
+  readonly #settings: Settings;
+
+  constructor(parts: TurnParts, cell: ConversationCell, settings: Settings) {
+    this.#parts = parts;
+    this.#cell = cell;
+    this.#settings = settings;
+  }
+
+  /**
+   * Tokens of the next request: as reported by the provider for the items it has seen, counted by us for later ones.
+   */
+  get active(): number {
+    const { history, counted } = this.#cell.state;
+    if (counted === undefined || counted.items > history.length) return this.whole(history);
+    return counted.tokens + this.sum(history, counted.items);
+  }
+
+  /** Tokens of a request with another history. */
+  whole(history: readonly ResponseItem[]): number {
+    const { instructions, tools } = this.overhead;
+    return instructions + tools + this.sum(history, 0);
+  }
+
+  get overhead(): Overhead {
+    const instructions = this.#counts.ofText(this.#parts.instructions(this.#settings));
+    return { instructions, tools: this.#toolTokens() };
+  }
+
+  /** The count is corrected by a ratio for models without a public tokenizer. */
+  readonly count = (item: ResponseItem): number => Math.ceil(this.#counts.of(item, this.#settings.model) * this.#ratio);
+
+  sum(items: readonly ResponseItem[], from: number): number {
+    let tokens = 0;
+    for (let index = from; index < items.length; index++) {
+      const item = items[index];
+      if (item !== undefined) tokens += this.count(item);
+    }
+    return tokens;
+  }
+
+  get #ratio(): number {
+    if (this.#counts.isInjected) return 1;
+    return this.#cell.tokenRatio ?? firstRatio(this.#settings.model);
+  }
+
+  get #counts(): TokenCounts {
+    return this.#parts.compaction.counts;
+  }
+
+  #toolTokens(): number {
+    const specs = offeredTools(this.#parts, this.#cell.state.history);
+    const known = toolTokens.get(specs);
+    if (known !== undefined) return known;
+    const tokens = this.#counts.ofText(JSON.stringify(specs));
+    toolTokens.set(specs, tokens);
+    return tokens;
+  }
 }

@@ -1,16 +1,54 @@
+import * as z from "zod";
+import { InvalidInputError } from "../../../base/errors.js";
+import { isRecord } from "../../../base/is-record.js";
+import { check } from "../../../base/parse.js";
+import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
-import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
+import { Config } from "../../../messages/config.js";
+import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import { StartSource } from "../../../messages/turn-context.js";
 import type { ModelClient } from "../../../providers/client-provider.js";
-import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Provider } from "../../../providers/provider.js";
+import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Tool } from "../../../tools/tool.js";
-import type { Tokenizer } from "../../compactor/injected-tokenizer.js";
-import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
+import type { Tokenizer } from "../../compactor/token-counts.js";
+import type { RolloutOutbox } from "../../rollout-writer/open-outbox.js";
+import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";
 import type { RetryPolicy } from "../turn/sampling.js";
-import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
-import type { StartSource } from "../../../messages/turn-context.js";
+
+const amount = z.custom((value) => typeof value === "number" && value >= 0, "must be 0 or more");
+
+const callback = z.custom((value) => typeof value === "function", "must be a function");
+
+const table = z.custom(isRecord, "must be an object");
+
+const shape = {
+  home: z.string().optional(),
+  cwd: z.string().optional(),
+  // Validated by its own schema, which also knows its alternative names.
+  config: z.unknown().optional(),
+  env: table.optional(),
+  client: withMethods("sendMessage").optional(),
+  recorder: withMethods("appendTurn", "readRollout", "list").optional(),
+  tokenizer: withMethods("countTokens").optional(),
+  compactionStrategies: z.array(withMethods("plan")).optional(),
+  providers: z.array(withMethods("stream")).optional(),
+  tools: z.array(withMethods("command", "run")).optional(),
+  retry: z.strictObject({ maxRetries: amount, baseDelayMs: amount, maxDelayMs: amount }).optional(),
+  outbox: table.optional(),
+  now: callback.optional(),
+  log: callback.optional(),
+  source: StartSource.optional(),
+} satisfies Record<keyof ManagerOptions, z.ZodType>;
+
+const Options = z.strictObject(shape, {
+  error: ({ code, keys }) => {
+    const setting = code === "unrecognized_keys" && keys.find((key) => key in Config.shape);
+    return setting ? `${setting} is a setting: pass it in config` : undefined;
+  },
+});
 
 export interface ManagerOptions {
   /** cody's home directory; by default `CODY_HOME` of `env`, else `~/.cody`. */
@@ -63,4 +101,34 @@ export interface RenameOptions {
 
 export interface ExportOptions {
   readonly format: ExportFormat;
+}
+
+/** Validates the options before they are used and returns them unchanged. */
+export function validateOptions(options: ManagerOptions): ManagerOptions {
+  check(Options, options, "manager");
+  return options;
+}
+
+/** An injected object may be of any class, so only the methods that will be called are checked. */
+function withMethods(...names: readonly string[]): z.ZodType {
+  return z.unknown().superRefine((value, context) => {
+    const missing = names.find((name) => typeof Object(value)[name] !== "function");
+    if (missing !== undefined) context.addIssue(`must be an object with ${missing}()`);
+  });
+}
+
+/**
+ * Returns the built-in and injected strategies, by name. Throws at once for an unknown configured strategy, not only
+ * when the limit is reached.
+ */
+export function strategiesByName(
+  { compactionStrategies = [] }: ManagerOptions,
+  { compaction }: Config,
+): ReadonlyMap<string, CompactionStrategy> {
+  const all = [...builtIn.values(), ...compactionStrategies];
+  const known = new Map(all.map((strategy) => [strategy.name, strategy]));
+  const chosen = compaction?.strategy;
+  if (chosen === undefined || known.has(chosen)) return known;
+  const names = [...known.keys()].join(", ");
+  throw new InvalidInputError(`config: compaction.strategy: unknown strategy ${chosen}. Strategies: ${names}`);
 }

@@ -1,24 +1,24 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
 import { v7 as uuidv7 } from "uuid";
+import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../base/errors.js";
+import { isConversationId, shownId } from "../../../base/text/conversation-id.js";
+import { conversationName } from "../../../base/text/conversation-name.js";
+import { counted } from "../../../base/text/counted.js";
+import { visible } from "../../../base/text/visible.js";
 import { readGitInfo } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
-import { isConversationId, shownId } from "../../../base/text/conversation-id.js";
-import { conversationName } from "../../../base/text/conversation-name.js";
-import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "../../../base/errors.js";
-import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SaveOutcome, OpenOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
-import { sessionMetaLine } from "../../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../../rollouts/file/encode.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Conversation } from "../handle.js";
-import { nameLine } from "../saved/rename-saved.js";
-import { type Settings, toTurnContext } from "../state/settings.js";
-import { apply, type ConversationState, emptyState } from "../state/state.js";
-import { Transcript } from "../state/transcript.js";
+import { nameLine, isPaginated, type Parent } from "../saved/saved-conversations.js";
+import { type Settings, toTurnContext, recordedConfig } from "../state/settings.js";
+import { apply, type ConversationState, emptyState, Transcript } from "../state/state.js";
 import type { OpenedRollout, Store, StoredState } from "../store/store.js";
 import type { NewConversation } from "./manager-options.js";
-import { isPaginated, type Parent } from "./read-parent.js";
-import { recordedConfig } from "./resolve-settings.js";
-import { skippedNotice, tornNotice, chooseWorkingFolder, type WorkingFolder } from "./resume-notices.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
 
 export function newConversationId(): string {
@@ -271,4 +271,75 @@ function hasNewChoice(state: ConversationState, settings: Settings, asked: Conve
 /** Whether nothing was ever said; a cleared history does not count as empty. */
 function isEmpty({ history, turns, isReplaced }: ConversationState): boolean {
   return history.length === 0 && turns === 0 && !isReplaced;
+}
+
+interface FolderRequest {
+  /** The conversation's recorded folder. */
+  readonly recorded: string | undefined;
+  /** A path, or `recorded`. */
+  readonly asked: string | undefined;
+  readonly callers: string;
+}
+
+interface WorkingFolder {
+  readonly cwd: string;
+  /** Names the folder that is used, if the recorded one and the caller's differ. */
+  readonly notice?: string;
+}
+
+/**
+ * Chooses the folder of a resumed or forked conversation, where its tools may write. A file must not choose it: the
+ * recorded folder is used only if the caller asks for it.
+ */
+async function chooseWorkingFolder({ recorded, asked, callers }: FolderRequest): Promise<WorkingFolder> {
+  const here = resolve(callers);
+  if (asked !== undefined && asked !== "recorded") return { cwd: resolve(here, asked) };
+  if (recorded !== undefined && (await isSame(recorded, here))) return { cwd: here };
+  if (asked === "recorded") {
+    const cwd = await existingFolder(recorded);
+    return {
+      cwd,
+      notice: `This conversation continues in its recorded folder ${visible(cwd)}, not in ${visible(here)}.`,
+    };
+  }
+  if (recorded === undefined) return { cwd: here };
+  if (!(await isFolder(recorded))) {
+    const notice = `The folder of this conversation does not exist or cannot be read: ${visible(recorded)}. It continues in ${visible(here)}.`;
+    return { cwd: here, notice };
+  }
+  const notice = [
+    `This conversation was in ${visible(recorded)}. It continues in ${visible(here)}, where its tools may write.`,
+    'To continue in the recorded folder, pass --recorded-cwd (library: cwd: "recorded").',
+  ].join("\n");
+  return { cwd: here, notice };
+}
+
+async function existingFolder(recorded: string | undefined): Promise<string> {
+  if (recorded !== undefined && (await isFolder(recorded))) return resolve(recorded);
+  const problem =
+    recorded === undefined
+      ? "This conversation does not record a folder"
+      : `The recorded folder of this conversation does not exist or cannot be read: ${visible(recorded)}`;
+  throw new InvalidInputError(`${problem}. To continue in your own folder, leave out --recorded-cwd (library: cwd)`);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return isAbsolute(path) && (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
+async function isSame(recorded: string, here: string): Promise<boolean> {
+  if (!isAbsolute(recorded)) return false;
+  if (resolve(recorded) === here) return true;
+  const [one, other] = await Promise.all([recorded, here].map((path) => realpath(path).catch(() => undefined)));
+  return one !== undefined && one === other;
+}
+
+function tornNotice(outcome: OpenOutcome): string | undefined {
+  if (outcome.status !== "open" || outcome.torn === undefined) return undefined;
+  const { bytes, keptAs } = outcome.torn;
+  return `The last line was incomplete after a crash: its ${counted(bytes, "byte")} were moved to ${keptAs}`;
+}
+
+function skippedNotice(skipped: number): string | undefined {
+  return skipped === 0 ? undefined : `${skipped} line(s) of an unknown type were skipped`;
 }

@@ -1,22 +1,34 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { v7 as uuidv7 } from "uuid";
-import { bareId, shownId } from "../../../base/text/conversation-id.js";
 import { ConversationInUseError, ImportError } from "../../../base/errors.js";
+import { bareId, shownId } from "../../../base/text/conversation-id.js";
+import { shortName } from "../../../base/text/conversation-name.js";
+import { FailureError } from "../../../messages/failure-error.js";
 import type { OwnLine, ImportOrigin } from "../../../messages/rollout-line.js";
-import { sessionMetaLine } from "../../../rollouts/first-line.js";
-import { fieldsOf } from "../../../rollouts/formats/import/fields.js";
+import { encodeLine, sessionMetaLine } from "../../../rollouts/file/encode.js";
+import { maxLineBytes } from "../../../rollouts/file/line-object.js";
+import { TurnCollector } from "../../../rollouts/formats/export/turns.js";
+import {
+  type ImportFormat,
+  sourceId,
+  type SourceId,
+  type Source,
+  type SourceFile,
+  type LossReport,
+} from "../../../rollouts/formats/import/source.js";
 import { openSource } from "../../../rollouts/formats/import/open-source.js";
-import { sourceId, type SourceId } from "../../../rollouts/formats/import/source-id.js";
-import type { Source, SourceFile } from "../../../rollouts/formats/import/source.js";
-import type { TurnLinesParts } from "../../../rollouts/formats/import/turn-lines.js";
+import { fieldsOf } from "../../../rollouts/formats/import/parts.js";
+import { type TurnLinesParts, TurnLines } from "../../../rollouts/formats/import/turn-lines.js";
 import { idFromFileName } from "../../../rollouts/layout.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Store } from "../store/store.js";
-import type { ImportOptions, ImportResult } from "./import-options.js";
-import { ImportedLines, folderOf } from "./imported-lines.js";
-import { nameLine } from "./rename-saved.js";
-import { FailureError } from "../../../messages/failure-error.js";
+import { nameLine } from "./saved-conversations.js";
+
+/** Maximum number of lines held back before the first message, until it is known that there is one. */
+const maxLinesBefore = 10_000;
+
+const earliestTime = Date.parse("2000-01-01T00:00:00Z");
 
 export interface ImporterParts extends ImportIds {
   readonly store: Store;
@@ -219,3 +231,163 @@ function isFrom(metadata: unknown, { format, id }: ImportOrigin): boolean {
   const imported = fieldsOf(fieldsOf(metadata)["imported"]);
   return imported["format"] === format && imported["id"] === id;
 }
+
+/** Converts one source into rollout lines. */
+class ImportedLines {
+  readonly #source: Source;
+  readonly #writer: TurnLines;
+  /** Counts turns in the same way as an export does. */
+  readonly #turns = new TurnCollector({ remembersItems: false });
+  readonly #lines: AsyncGenerator<OwnLine>;
+  name: string | undefined;
+
+  constructor(parts: Pick<TurnLinesParts, "thoughts" | "knownProvider">, source: Source) {
+    this.#source = source;
+    const { losses, facts } = source;
+    this.#writer = new TurnLines({
+      losses,
+      cwd: folderOf(source),
+      thoughts: parts.thoughts,
+      newId: uuidv7,
+      knownProvider: (name) => parts.knownProvider(name),
+    });
+    const { provider } = facts;
+    const isLost = provider !== undefined && provider !== "unknown" && parts.knownProvider(provider) === undefined;
+    if (isLost) losses.count("provider");
+    this.#lines = this.#carried();
+  }
+
+  /** Returns the lines up to the first message; rejects when there is none. */
+  async begin(): Promise<OwnLine[]> {
+    const before: OwnLine[] = [];
+    while (before.length < maxLinesBefore) {
+      const { value, done } = await this.#lines.next();
+      if (done === true) throw new ImportError(this.#source.file.path, nothingFound(this.#source));
+      before.push(value);
+      if (value.type === "response_item" || value.type === "compacted") break;
+    }
+    return before;
+  }
+
+  async rest(take: (line: OwnLine) => Promise<void>): Promise<void> {
+    for await (const line of this.#lines) await take(line);
+  }
+
+  /** Closes the file, even if it was not read to its end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lines.return(undefined);
+  }
+
+  /** Returns the source's own start time, else that of its first line; implausible times are ignored. */
+  createdAt(before: readonly OwnLine[], now: Date): Date {
+    const times = [this.#source.facts.createdAt, before[0]?.timestamp].map((time) => Date.parse(time ?? ""));
+    return new Date(times.find((time) => time > earliestTime && time <= now.getTime()) ?? now.getTime());
+  }
+
+  result(
+    status: ImportedConversation["status"],
+    path: string,
+    conversationId: string,
+    rolloutPath: string | null,
+  ): ImportedConversation {
+    const { format, losses } = this.#source;
+    const { items } = this.#writer;
+    const turns = this.#turns.count;
+    const name = this.name === undefined ? {} : { name: this.name };
+    return { status, path, format, conversationId, rolloutPath, ...name, turns, items, losses: losses.report() };
+  }
+
+  async *#carried(): AsyncGenerator<OwnLine> {
+    for await (const record of this.#source.records) {
+      if (record.type === "named") this.name = shortName(record.name) ?? this.name;
+      else yield* this.#counted(this.#fitting(this.#writer.linesOf(record)));
+    }
+    yield* this.#counted(this.#writer.end());
+  }
+
+  #counted(lines: readonly OwnLine[]): readonly OwnLine[] {
+    for (const line of lines) this.#turns.add(line);
+    return lines;
+  }
+
+  /** Drops lines that would be too long to be read back. */
+  #fitting(lines: readonly OwnLine[]): OwnLine[] {
+    return lines.filter((line) => {
+      const fits = Buffer.byteLength(encodeLine(line)) <= maxLineBytes;
+      if (!fits) this.#source.losses.count("too_long");
+      return fits;
+    });
+  }
+}
+
+/** Only an absolute path identifies the folder. */
+function folderOf({ facts }: Source): string {
+  return facts.cwd?.startsWith("/") === true ? facts.cwd : "/";
+}
+
+function nothingFound({ format, losses }: Source): string {
+  const { damagedCount } = losses.report();
+  const damaged = damagedCount === 0 ? "" : `; ${damagedCount} of its lines cannot be read`;
+  return `no readable ${format} conversation in it${damaged}`;
+}
+
+export interface ImportOptions {
+  /** The file's format; detected when absent. */
+  readonly from?: ImportFormat;
+  /** Import it even if it was imported before. */
+  readonly force?: boolean;
+  /** Read everything and write nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** A conversation that was imported, or with `dryRun` would be. */
+export interface ImportedConversation {
+  readonly status: "imported" | "would_import";
+  readonly path: string;
+  readonly format: ImportFormat;
+  readonly conversationId: string;
+  /** Null when no file was written. */
+  readonly rolloutPath: string | null;
+  readonly name?: string;
+  readonly turns: number;
+  readonly items: number;
+  readonly losses: LossReport;
+}
+
+/** A conversation that was imported before. */
+export interface KnownImport {
+  readonly status: "exists";
+  readonly path: string;
+  readonly format: ImportFormat;
+  readonly conversationId: string;
+  /** False when the earlier import was interrupted. */
+  readonly complete: boolean;
+  /** Whether the file has grown since. */
+  readonly grown: boolean;
+}
+
+/** A conversation that is already stored here: the file is its own rollout, or has its id. */
+export interface ImportHere {
+  readonly status: "here";
+  readonly path: string;
+  readonly format: ImportFormat;
+  readonly conversationId: string;
+}
+
+/** A file in a directory that is not a readable conversation. */
+export interface SkippedFile {
+  readonly status: "skipped";
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A file in a directory that was not imported because another process has the conversation open. */
+export interface FailedImport {
+  readonly status: "failed";
+  readonly path: string;
+  readonly reason: string;
+}
+
+export type ImportResult = ImportedConversation | KnownImport | ImportHere;
+
+export type ImportOutcome = ImportResult | SkippedFile | FailedImport;

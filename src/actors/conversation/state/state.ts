@@ -1,12 +1,18 @@
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
-import type { CompactionNotes } from "../../../messages/compaction.js";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { isPrintable } from "../../../base/text/conversation-name.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
-import type { RolloutLine, SessionMeta } from "../../../messages/rollout-line.js";
-import type { TokenUsageInfo } from "../../../messages/token-usage.js";
+import type { CompactionNotes } from "../../../messages/compaction.js";
+import type { EventMsg } from "../../../messages/event.js";
+import { type ResponseItem, messageText, webSearchQuery } from "../../../messages/response-item.js";
+import type { RolloutLine, SessionMeta, Compacted } from "../../../messages/rollout-line.js";
+import { type TokenUsageInfo, addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
+import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { applyToHistory, replacesHistory } from "../../../rollouts/file/history.js";
-import { applyToTurnStarts, type TurnStart } from "./turn-marks.js";
+
+/** Maximum number of characters shown; the newest messages are kept. */
+const maxShownChars = 2 * 1024 * 1024;
+
+const cutNotice = "Earlier messages are not shown. The file of the conversation has all of them.";
 
 /** The state of a conversation: a fold over the lines of its rollout and nothing else. */
 export interface ConversationState {
@@ -141,4 +147,166 @@ function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { t
     const asked = state.approvals.get(payload.call_id);
     if (asked !== undefined) state.approvals.set(payload.call_id, { ...asked, decision: payload.decision });
   }
+}
+
+/** The beginning of a turn in the history. */
+interface TurnStart {
+  /** Null for a turn without an id, and for the remains of turns whose history was replaced. */
+  readonly id: string | null;
+  readonly timestamp: string;
+  /** The index of its first item. */
+  readonly from: number;
+  /** Total token usage of its model calls. */
+  usage: TokenUsage;
+}
+
+interface HistoryWithTurnStarts {
+  readonly history: readonly ResponseItem[];
+  readonly openTurn: { readonly id: string } | undefined;
+  readonly marks: TurnStart[];
+}
+
+/** One step of the fold that records where turns begin; the line has already been applied to the rest of the state. */
+function applyToTurnStarts({ history, openTurn, marks }: HistoryWithTurnStarts, line: RolloutLine): void {
+  switch (line.type) {
+    case "response_item":
+      if (openTurn === undefined && isRealUserMessage(line.payload) && history.at(-1) === line.payload) {
+        marks.push({ id: null, timestamp: line.timestamp, from: history.length - 1, usage: noTokens });
+      }
+      return;
+    case "event_msg":
+      applyEventToTurnStarts(history, marks, line);
+      return;
+    case "compacted":
+      replace(line.timestamp);
+      return;
+    case "cody":
+      if (line.payload.type === "history_replaced") replace(line.timestamp);
+      return;
+    case "session_meta":
+    case "turn_context":
+    case "(unknown)":
+      return;
+  }
+
+  function replace(timestamp: string): void {
+    marks.length = 0;
+    if (history.length > 0) marks.push({ id: openTurn?.id ?? null, timestamp, from: 0, usage: noTokens });
+  }
+}
+
+function applyEventToTurnStarts(
+  history: readonly ResponseItem[],
+  marks: TurnStart[],
+  { payload, timestamp }: Extract<RolloutLine, { type: "event_msg" }>,
+): void {
+  if (payload.type === "task_started") {
+    marks.push({ id: payload.turn_id, timestamp, from: history.length, usage: noTokens });
+  } else if (payload.type === "thread_rolled_back") {
+    while ((marks.at(-1)?.from ?? -1) >= history.length) marks.pop();
+  } else if (payload.type === "token_count" && payload.info !== null) {
+    const mark = marks.at(-1);
+    if (mark !== undefined) mark.usage = addUsage(mark.usage, payload.info.last_token_usage);
+  }
+}
+
+type ShownMsg = Extract<
+  EventMsg,
+  { type: "user_message" | "agent_message" | "agent_reasoning" | "web_search_end" | "warning" }
+>;
+
+/**
+ * The messages that the user has seen in a conversation, built from the lines of its rollout. A compaction removes none
+ * of them, and its summary is not one of them.
+ */
+export class Transcript {
+  #messages: ShownMsg[] = [];
+  #chars = 0;
+  #isCut = false;
+
+  add(line: RolloutLine): void {
+    if (line.type === "response_item") this.#show([line.payload]);
+    else if (line.type === "compacted") this.#hideSummary(line.payload);
+    else if (line.type === "event_msg" && line.payload.type === "thread_rolled_back") {
+      this.#takeBack(line.payload.num_turns);
+    } else if (line.type === "cody" && line.payload.type === "history_replaced") {
+      this.#messages = [];
+      this.#chars = 0;
+      this.#show(line.payload.items);
+    }
+  }
+
+  /** Marks that earlier lines were not read. */
+  leaveOut(): void {
+    this.#isCut = true;
+  }
+
+  messages(): ShownMsg[] {
+    this.#cut(maxShownChars);
+    return this.#isCut ? [{ type: "warning", message: cutNotice }, ...this.#messages] : this.#messages;
+  }
+
+  #show(items: readonly ResponseItem[]): void {
+    for (const item of items) {
+      for (const msg of shownOf(item)) {
+        this.#messages.push(msg);
+        this.#chars += charsOf(msg);
+      }
+    }
+    // Not for each message, because removing the first elements copies the list.
+    if (this.#chars > 2 * maxShownChars) this.#cut(maxShownChars);
+  }
+
+  #cut(chars: number): void {
+    let from = 0;
+    while (this.#chars > chars && from < this.#messages.length - 1) {
+      this.#chars -= charsOf(this.#messages[from]);
+      from += 1;
+    }
+    if (from === 0) return;
+    this.#isCut = true;
+    this.#messages = this.#messages.slice(from);
+  }
+
+  /** Newer versions of Codex also write the summary as a model answer, directly before the compaction line. */
+  #hideSummary({ message }: Compacted): void {
+    const last = this.#messages.at(-1);
+    if (last?.type === "agent_message" && last.message !== "" && message.endsWith(last.message)) this.#dropLast();
+  }
+
+  #takeBack(turns: number): void {
+    let left = Math.min(turns, this.#messages.filter(({ type }) => type === "user_message").length);
+    while (left > 0) {
+      if (this.#messages.at(-1)?.type === "user_message") left -= 1;
+      this.#dropLast();
+    }
+  }
+
+  #dropLast(): void {
+    this.#chars -= charsOf(this.#messages.pop());
+  }
+}
+
+function shownOf(item: ResponseItem): ShownMsg[] {
+  switch (item.type) {
+    case "message":
+      if (item.summary === true) return [];
+      if (item.role === "assistant") return [{ type: "agent_message", message: messageText(item) }];
+      return isRealUserMessage(item) ? [{ type: "user_message", message: messageText(item) }] : [];
+    case "reasoning":
+      return item.summary.map(({ text }) => ({ type: "agent_reasoning", text }));
+    case "web_search_call": {
+      const { id, action } = item;
+      const query = webSearchQuery(action);
+      return [{ type: "web_search_end", call_id: id ?? "", query, ...(action ? { action } : {}) }];
+    }
+    default:
+      return [];
+  }
+}
+
+function charsOf(msg: ShownMsg | undefined): number {
+  if (msg === undefined) return 0;
+  if (msg.type === "agent_reasoning") return msg.text.length;
+  return msg.type === "web_search_end" ? msg.query.length : msg.message.length;
 }

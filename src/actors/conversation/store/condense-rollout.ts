@@ -1,8 +1,47 @@
-import { type LineObject, readLineBytes, withoutMark } from "../../../rollouts/file/line-object.js";
-import { rawBatches } from "../../../rollouts/file/raw-lines.js";
+import { isRecord } from "../../../base/is-record.js";
+import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
+import { type LineObject, readLineBytes, withoutMark, rawBatches } from "../../../rollouts/file/line-object.js";
 import { detectLineFormat } from "../../../rollouts/formats/lines/detect.js";
-import type { CondensedRollout, RolloutSegment } from "../../../workers/cpu-jobs.js";
-import { isDroppedByReplacement, isShownLine, type LineUse, lineUse } from "./line-use.js";
+import type { CondensedRollout, RolloutSegment } from "../../../workers/open-cpu-pool.js";
+
+const eventUses: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> = {
+  task_started: "kept",
+  task_complete: "kept",
+  turn_aborted: "kept",
+  token_count: (payload) => (isRecord(payload) && isRecord(payload["info"]) ? "usage" : "passing"),
+  thread_rolled_back: "passing",
+  user_message: "passing",
+  agent_message: "passing",
+  agent_reasoning: "passing",
+  web_search_end: "passing",
+  undo_completed: "passing",
+  entered_review_mode: "passing",
+  exited_review_mode: "passing",
+  context_compacted: "passing",
+  "(unknown)": "passing",
+};
+
+const recordUses: Uses<CodyPayload["type"]> = {
+  history_replaced: "replaces",
+  approval_requested: "kept",
+  approval_decided: "kept",
+  named: "kept",
+  imported: "passing",
+  blob: "passing",
+  pinned: "kept",
+};
+
+const lineUses: Uses<OwnLine["type"]> = {
+  session_meta: "kept",
+  turn_context: "context",
+  response_item: "passing",
+  // A compaction without a new history builds it from the old one.
+  compacted: (payload) => (isRecord(payload) && Array.isArray(payload["replacement_history"]) ? "replaces" : "passing"),
+  event_msg: (payload) => useIn(eventUses, isRecord(payload) ? payload["type"] : undefined, payload),
+  cody: (payload) => useIn(recordUses, isRecord(payload) ? payload["type"] : undefined, payload),
+};
+
+const shownItems: ReadonlySet<unknown> = new Set(["message", "reasoning", "web_search_call"]);
 
 /** About as much as the main thread processes in a millisecond. */
 const pieceBytes = 64 * 1024;
@@ -93,4 +132,44 @@ export function condenseLines(lines: readonly SizedLine[], replacedBehind: boole
     if (use === "replaces") replaced = true;
   }
   return { lines: newestFirst.toReversed(), shown: shown.toReversed(), replaced };
+}
+
+/**
+ * How long a line has an effect, if it is valid. `kept`: for ever. `context`, `usage`: until there is a newer one.
+ * `passing`: until the history is replaced as a whole, if it has any effect at all. `replaces`: replaces the history.
+ */
+type LineUse = "kept" | "context" | "usage" | "passing" | "replaces";
+
+type Payload = LineObject["payload"];
+
+type Uses<Type extends string> = Readonly<Record<Type, LineUse | ((payload: Payload) => LineUse)>>;
+
+/** Judged by its type only: validating it would take as long as parsing it. */
+function lineUse({ type, payload }: LineObject): LineUse {
+  return useIn(lineUses, type, payload);
+}
+
+/** Whether the line has no effect once the history is replaced as a whole. */
+function isDroppedByReplacement(value: LineObject): boolean {
+  const use = lineUse(value);
+  return use === "passing" || use === "replaces";
+}
+
+/** Whether the line makes some earlier lines obsolete. */
+export function replacesEarlierLines(value: LineObject): boolean {
+  const use = lineUse(value);
+  return use === "context" || use === "usage" || use === "replaces";
+}
+
+/** Whether the line may change the transcript; it is not validated. */
+function isShownLine({ type, payload }: LineObject): boolean {
+  if (!isRecord(payload)) return false;
+  if (type === "response_item") return shownItems.has(payload["type"]);
+  if (type === "event_msg") return payload["type"] === "thread_rolled_back";
+  return type === "compacted" || (type === "cody" && payload["type"] === "history_replaced");
+}
+
+function useIn(uses: Uses<string>, type: unknown, payload: Payload): LineUse {
+  const use = typeof type === "string" && Object.hasOwn(uses, type) ? uses[type] : undefined;
+  return typeof use === "function" ? use(payload) : (use ?? "passing");
 }

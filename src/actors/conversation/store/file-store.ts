@@ -1,14 +1,14 @@
 import { lstat, realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { GitUser } from "../../../base/git/git-user.js";
-import { homePaths } from "../../../config/paths.js";
 import {
+  homePaths,
   type ConversationPlaces,
   isCodexDirectory,
   namedDirectories,
   namesFile,
   pinsFile,
-} from "../../../config/places.js";
+} from "../../../config/paths.js";
 import { bareId } from "../../../base/text/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "../../../base/errors.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
@@ -18,27 +18,21 @@ import { registeredIn, registerInCodex } from "../../../rollouts/codex-register.
 import { lineEncoder } from "../../../rollouts/file/encode.js";
 import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
 import { newRolloutPath } from "../../../rollouts/layout.js";
-import { findById } from "../../../rollouts/list/find-conversation.js";
-import { findByIdOrName, type NamedDirectory } from "../../../rollouts/list/find-saved.js";
+import { findById, findByIdOrName, type NamedDirectory } from "../../../rollouts/list/find-conversation.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
-import { readNames, withNames, writeName } from "../../../rollouts/list/name-index.js";
-import { readPins, withPins, writePin } from "../../../rollouts/list/pin-index.js";
+import { readNames, withNames, writeName, readPins, withPins, writePin } from "../../../rollouts/list/name-index.js";
 import { nodeRepairFiles as files } from "../../../rollouts/repair/repair-files.js";
 import { rolloutId } from "../../../rollouts/rollout-id.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
 import { BlobStore } from "../../rollout-writer/blob-store.js";
-import type { CodexLocks, CodexLock } from "../../rollout-writer/codex-lock.js";
-import { makeDurableDirectory } from "../../rollout-writer/make-directory.js";
-import type { OpenRequest } from "../../rollout-writer/outbox-rollout.js";
-import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
+import type { CodexLocks, CodexLock } from "../../rollout-writer/owner-socket.js";
+import { makeDurableDirectory } from "../../rollout-writer/directory-syncs.js";
+import type { OpenRequest, Rollout } from "../../rollout-writer/rollout.js";
+import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/open-outbox.js";
 import { saveFailureReason } from "../../rollout-writer/reason.js";
-import type { Rollout } from "../../rollout-writer/rollout.js";
-import { fileLines, foundLines } from "./file-lines.js";
-import { foldLines } from "./fold-lines.js";
-import { loadInThreads } from "./load-in-threads.js";
-import { snapshotPlaces } from "./snapshot-places.js";
-import type { OpenedRollout, Store, StoreOpen } from "./store.js";
+import { fileLines, foundLines, foldLines, loadInThreads } from "./load-in-threads.js";
+import { snapshotPlaces, type OpenedRollout, type Store, type StoreOpen } from "./store.js";
 
 /** Maximum number of cached paths; resuming asks for the same few again and again. */
 const maxKnown = 1_000;

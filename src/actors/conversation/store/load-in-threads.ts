@@ -1,20 +1,17 @@
 import { basename } from "node:path";
 import { CorruptedRolloutError } from "../../../base/errors.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
 import { checkLine } from "../../../rollouts/file/check-line.js";
 import { readFirstLine, findEarlierParts, type RolloutPart } from "../../../rollouts/file/history-base.js";
 import { replacesHistory } from "../../../rollouts/file/history.js";
 import type { LineObject } from "../../../rollouts/file/line-object.js";
+import { readRollout } from "../../../rollouts/file/read.js";
 import { findReplacement } from "../../../rollouts/find-replacement.js";
-import type { RolloutSegment, CondensedRollout } from "../../../workers/cpu-jobs.js";
-import type { CpuPool } from "../../../workers/open-cpu-pool.js";
-import { unpack } from "../../../workers/pack.js";
-import { apply, emptyState } from "../state/state.js";
-import { Transcript } from "../state/transcript.js";
-import { condenseRollout } from "./condense-rollout.js";
-import { fileLines } from "./file-lines.js";
-import { foldLines } from "./fold-lines.js";
-import { replacesEarlierLines } from "./line-use.js";
-import type { StoredState } from "./store.js";
+import { unpack } from "../../../workers/job.js";
+import type { RolloutSegment, CondensedRollout, CpuPool } from "../../../workers/open-cpu-pool.js";
+import { apply, emptyState, Transcript } from "../state/state.js";
+import { condenseRollout, replacesEarlierLines } from "./condense-rollout.js";
+import type { StoredState, StoredLines } from "./store.js";
 
 const defaultSegmentBytes = 4 * 1024 * 1024;
 
@@ -188,4 +185,41 @@ function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutSegmen
     const before = from + stretchBytes < bytes ? from + stretchBytes : Number.POSITIVE_INFINITY;
     yield { from, before };
   }
+}
+
+/** Folds the lines of a conversation into its state and transcript. */
+export async function foldLines(lines: StoredLines): Promise<StoredState> {
+  const state = emptyState();
+  const transcript = new Transcript();
+  for await (const batch of lines) {
+    for (const line of batch) {
+      apply(state, line);
+      transcript.add(line);
+    }
+  }
+  return { state, shown: transcript.messages(), bytes: lines.end.bytes, skipped: lines.end.skipped };
+}
+
+/** Reads the lines of a conversation stored in a file. */
+export function fileLines(path: string, conversationId: string): StoredLines {
+  const rollout = readRollout(path, conversationId);
+  return {
+    end: rollout.end,
+    async *[Symbol.asyncIterator](): AsyncGenerator<OwnLine[]> {
+      for await (const batch of rollout.batches()) yield batch.map(({ line }) => line);
+    },
+  };
+}
+
+/** Reads the lines of a file that is located when reading begins. */
+export function foundLines(find: () => Promise<string>, conversationId: string): StoredLines {
+  const end = { bytes: 0, skipped: 0 };
+  return {
+    end,
+    async *[Symbol.asyncIterator](): AsyncGenerator<readonly OwnLine[]> {
+      const lines = fileLines(await find(), conversationId);
+      yield* lines;
+      Object.assign(end, lines.end);
+    },
+  };
 }

@@ -1,26 +1,24 @@
 import { homedir } from "node:os";
 import { gitUser } from "../../../base/git/git-user.js";
-import type { Homes } from "../../../config/paths.js";
-import { conversationPlaces } from "../../../config/places.js";
+import { type Homes, conversationPlaces } from "../../../config/paths.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
-import type { LearningRedactor } from "../../../config/secrets/learning-redactor.js";
+import type { LearningRedactor } from "../../../config/secrets/text-redactor.js";
 import type { Config } from "../../../messages/config.js";
 import { isConversationId } from "../../../base/text/conversation-id.js";
 import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { lineObject } from "../../../rollouts/file/line-object.js";
-import { sessionMetaLine } from "../../../rollouts/first-line.js";
+import { sessionMetaLine } from "../../../rollouts/file/encode.js";
 import { detectLineFormat, isoTime } from "../../../rollouts/formats/lines/detect.js";
-import { turnLines, turnMetadata } from "../../../rollouts/formats/turns/lines.js";
+import { turnLines, turnMetadata } from "../../../rollouts/formats/lines/form-reader.js";
 import type { CpuPool } from "../../../workers/open-cpu-pool.js";
-import { CodexLocks } from "../../rollout-writer/codex-lock.js";
+import { CodexLocks } from "../../rollout-writer/owner-socket.js";
 import { openOutbox } from "../../rollout-writer/open-outbox.js";
-import { recorderRollout } from "../../rollout-writer/recorder.js";
+import { recorderRollout, type TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { ManagerOptions } from "../open/manager-options.js";
 import { fileStore } from "./file-store.js";
-import { foldLines } from "./fold-lines.js";
+import { foldLines } from "./load-in-threads.js";
 import type { Store, StoredLines } from "./store.js";
-import type { TurnRecorder } from "../../rollout-writer/turn-recorder.js";
 
 export interface StoreParts {
   readonly homes: Homes;

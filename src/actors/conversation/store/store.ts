@@ -1,8 +1,10 @@
 import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
+import { homePaths, type ConversationPlaces } from "../../../config/paths.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OpenOutcome, SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import type { ConversationMetadata } from "../../../rollouts/list/conversation-metadata.js";
+import type { ConversationMetadata } from "../../../rollouts/list/list.js";
+import { snapshotFolder } from "../../../rollouts/layout.js";
 import type { BlobStore } from "../../rollout-writer/blob-store.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ConversationState, RecordedName, RecordedPin } from "../state/state.js";
@@ -72,4 +74,20 @@ export interface Store {
   indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "mend"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;
+}
+
+/** Returns the directories for the file snapshots of one conversation's turns. */
+export function snapshotPlaces(
+  { home, directory, codexHome }: ConversationPlaces,
+  rolloutPath: string,
+  { maxBytes, secrets, gitUser }: Pick<SnapshotPlaces, "maxBytes" | "secrets" | "gitUser">,
+): SnapshotPlaces {
+  return {
+    workspaces: homePaths(home).workspaces,
+    folder: snapshotFolder(rolloutPath),
+    outside: [home, directory, ...(codexHome === undefined ? [] : [codexHome])],
+    maxBytes,
+    secrets,
+    ...(gitUser && { gitUser }),
+  };
 }

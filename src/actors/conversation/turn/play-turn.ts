@@ -4,19 +4,17 @@ import type { ModelRequest } from "../../../messages/model.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { inputContent, inputText } from "../../../messages/user-input.js";
-import { yieldFairly } from "../../runtime/fair-queue.js";
-import { offeredTools } from "../calls/offered-tools.js";
+import { yieldFairly } from "../../runtime/scheduler.js";
+import { offeredTools, type ConversationContext, type TurnParts } from "./turn-world.js";
 import type { RunnableCallItem } from "../calls/open-calls.js";
-import { TurnCalls } from "../calls/turn-calls.js";
+import { TurnCalls } from "../calls/run-calls.js";
 import { AutoCompaction } from "../compaction/auto-compaction.js";
-import type { ConversationCell, QueuedInput } from "../state/cell.js";
+import { type ConversationCell, type QueuedInput, ActiveTurn } from "../state/cell.js";
 import { type Settings, toTurnContext } from "../state/settings.js";
-import { ActiveTurn } from "./active-turn.js";
 import type { Recording } from "./recording.js";
 import { runSteps, type TurnEnd } from "./run-steps.js";
 import type { ModelCallGate } from "./sampling.js";
 import { TurnBudget } from "./turn-budget.js";
-import type { ConversationContext, TurnParts } from "./turn-world.js";
 
 /**
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.

@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from "../../../base/parse.js";
 import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import type { EventMsg, PersistedEventMsg } from "../../../messages/event.js";
@@ -7,13 +8,20 @@ import { messageText, type ResponseItem, webSearchQuery } from "../../../message
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import type { Provider } from "../../../providers/provider.js";
 import { rejectsReasoning, withoutReasoning } from "../../../providers/refused-thoughts.js";
-import { yieldFairly } from "../../runtime/fair-queue.js";
-import type { ActiveTurn } from "./active-turn.js";
-import { CallNormalizer, type NormalizedCall } from "../calls/admit-call.js";
-import { nameAndArguments, type RunnableCallItem, isRunnableCall, callOutputs } from "../calls/open-calls.js";
-import type { PendingCall } from "../calls/prepare-call.js";
-import type { NewLine } from "./recording.js";
+import { yieldFairly } from "../../runtime/scheduler.js";
+import {
+  CallNormalizer,
+  type NormalizedCall,
+  nameAndArguments,
+  type RunnableCallItem,
+  isRunnableCall,
+  callOutputs,
+  type PendingCall,
+} from "../calls/open-calls.js";
 import type { CallsEnd } from "../calls/run-calls.js";
+import type { ConversationState } from "../state/state.js";
+import type { ActiveTurn } from "../state/cell.js";
+import type { NewLine } from "./recording.js";
 import {
   type RetryPolicy,
   callModel,
@@ -21,10 +29,8 @@ import {
   type ModelCallGate,
   type ModelCallListener,
 } from "./sampling.js";
-import type { ConversationState } from "../state/state.js";
-import { ToolCallEvents } from "./tool-call-events.js";
 import type { TurnBudget } from "./turn-budget.js";
-import { usageInfo } from "./usage-info.js";
+import { usageInfo } from "../../../config/models/models.js";
 
 /** The parts of the conversation that the steps of a turn need. */
 export interface StepContext {
@@ -310,4 +316,61 @@ function estimatedUsage(world: StepContext, request: ModelRequest, answer: reado
   const input = count(request.instructions) + estimateItemTokens(request.input, count);
   const output = estimateItemTokens(answer, count);
   return { ...noTokens, input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+
+interface StartedCall {
+  readonly callId: string;
+  readonly name: string;
+  hasArguments: boolean;
+}
+
+/**
+ * Publishes the start, the arguments and the end of every tool call of one answer. A provider that sends calls in one
+ * piece causes the same events as one that streams them.
+ */
+class ToolCallEvents {
+  readonly #publish: (msg: EventMsg) => void;
+  readonly #started = new Map<string, StartedCall>();
+
+  constructor(publish: (msg: EventMsg) => void) {
+    this.#publish = publish;
+  }
+
+  start(itemId: string, callId: string, name: string): void {
+    if (this.#started.has(itemId)) return;
+    this.#started.set(itemId, { callId, name, hasArguments: false });
+    this.#publish({ type: "tool_call_start", item_id: itemId, call_id: callId, name });
+  }
+
+  delta(itemId: string, delta: string): void {
+    const call = this.#started.get(itemId);
+    if (call === undefined || delta === "") return;
+    call.hasArguments = true;
+    this.#publish({ type: "tool_call_delta", item_id: itemId, delta });
+  }
+
+  end(itemId: string, { call, args }: NormalizedCall): void {
+    const { name } = nameAndArguments(call);
+    const callId = call.call_id ?? "";
+    this.start(itemId, callId, name);
+    if (this.#started.get(itemId)?.hasArguments === false) this.delta(itemId, args);
+    this.#started.delete(itemId);
+    // Over the Messages API a cut-off call arrives with partial arguments.
+    const isCut = call.type === "function_call" && args !== "" && jsonOrUndefined(args) === undefined;
+    const incomplete = isCut ? { incomplete: true } : {};
+    this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name, ...incomplete });
+  }
+
+  /** Ends the calls that the output limit has cut off. */
+  cutOff(): void {
+    for (const [itemId, { callId, name }] of this.#started) {
+      this.#publish({ type: "tool_call_end", item_id: itemId, call_id: callId, name, incomplete: true });
+    }
+    this.#started.clear();
+  }
+
+  /** Called when the request is repeated, so that its calls start again. */
+  restart(): void {
+    this.#started.clear();
+  }
 }

@@ -5,8 +5,8 @@ import type { TokenUsage } from "../../../messages/token-usage.js";
 import { type Delta, ModelStreamReader } from "../../../providers/model-stream-reader.js";
 import { pause } from "../../../base/time/waiting.js";
 import type { Provider } from "../../../providers/provider.js";
-import type { RequestPermit } from "../../limits/request-gate.js";
-import { yieldFairly } from "../../runtime/fair-queue.js";
+import type { RequestPermit } from "../../limits/limits.js";
+import { yieldFairly } from "../../runtime/scheduler.js";
 import type { TurnBudget } from "./turn-budget.js";
 
 /** Number of retries of a failed request, and the delay before the first; each delay doubles. */

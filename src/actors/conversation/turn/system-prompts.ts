@@ -1,19 +1,29 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { ProjectFinder } from "../../../config/project/project-roots.js";
+import type { TextRedactor } from "../../../base/text/redaction.js";
+import { SharedWork } from "../../../base/time/shared-work.js";
+import { withinRounds } from "../../../base/time/waiting.js";
+import type { Homes } from "../../../config/paths.js";
+import type { ProjectFinder } from "../../../config/project/project.js";
+import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import {
   findInstructions,
   type FoundInstructions,
   type InstructionPlace,
   type ReadInstructions,
   readInstructions,
-} from "../../../context/instruction-files.js";
-import { buildInstructions } from "../../../context/instructions.js";
+  buildInstructions,
+} from "../../../context/instructions.js";
 import type { Config } from "../../../messages/config.js";
-import type { KnowledgeSection } from "../../knowledge/knowledge.js";
-import type { ProjectKnowledge } from "../../knowledge/project-knowledge.js";
+import { addKnowledge } from "../../../tools/add-knowledge.js";
+import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
+import { type KnowledgeSection, ProjectKnowledge } from "../../knowledge/knowledge.js";
 import { messageOf } from "../../runtime/failures.js";
-import { SharedWork } from "../../../base/time/shared-work.js";
+
+/** A disk that does not respond must not block the start of a turn. */
+const readTimeoutMs = 3_000;
+
+const timeoutNotice = "Reading the instruction files timed out: the model gets their earlier text";
 
 /** A system prompt, with notices for the user. */
 export interface SystemPrompt {
@@ -135,4 +145,88 @@ async function projectPlaces(projectRoot: Promise<string>, cwd: string): Promise
     if (folder === root || folder === dirname(folder)) break;
   }
   return places;
+}
+
+/** The system prompt of one conversation, as of the beginning of the turn. */
+export class ConversationPrompt {
+  readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
+  #prompt: SystemPrompt | undefined;
+  /** The notices already shown, which are not repeated. */
+  #said: readonly string[] = [];
+
+  constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
+    this.#prompts = prompts;
+  }
+
+  text(cwd: string): string {
+    return (this.#prompt?.cwd === cwd ? this.#prompt : this.#prompts.bare(cwd)).text;
+  }
+
+  /** Reads the instruction files again; returns the current notices. */
+  async look(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
+    let failure: string | undefined;
+    const looking = this.#prompts.current(cwd).then(
+      (prompt) => (this.#prompt = prompt),
+      (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
+    );
+    const isInTime = await withinRounds(looking, readTimeoutMs, signal);
+    if (failure !== undefined) return [failure];
+    if (isInTime) return this.#prompt?.notices ?? [];
+    return signal?.aborted === true ? this.#said : [timeoutNotice];
+  }
+
+  /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */
+  async refresh(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+    const notices = await this.look(cwd, signal);
+    const unsaid = notices.filter((notice) => !this.#said.includes(notice));
+    this.#said = notices;
+    return unsaid;
+  }
+}
+
+interface ContextParts {
+  readonly homes: Homes;
+  readonly projects: ProjectFinder;
+  readonly redactor: TextRedactor;
+  readonly now: () => Date;
+}
+
+/** The instructions and knowledge that files of the user and of projects add to a manager's conversations. */
+export class ProjectContext {
+  /** Absent when knowledge is not saved. */
+  readonly #knowledge: ProjectKnowledge | undefined;
+  readonly #prompts: SystemPrompts;
+
+  constructor(config: Config, { homes, projects, redactor, now }: ContextParts) {
+    const { enabled, injectionBudget } = effectiveGroup(config, "knowledge");
+    this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
+    this.#prompts = new SystemPrompts({
+      homes: [homes.home, homes.codexHome].filter((folder) => folder !== undefined),
+      projects,
+      config,
+      knowledge: this.#knowledge,
+      now,
+    });
+  }
+
+  /** Tools that are not offered, because they would have no effect. */
+  get idleTools(): readonly Tool[] {
+    return this.#knowledge === undefined ? [addKnowledge] : [];
+  }
+
+  /** Returns the system prompt of a new conversation, with its files already read. */
+  async openPrompt(cwd: string): Promise<ConversationPrompt> {
+    const prompt = new ConversationPrompt(this.#prompts);
+    await prompt.look(cwd);
+    return prompt;
+  }
+
+  saveKnowledge(cwd: string, conversationId: string): SaveKnowledge | undefined {
+    const knowledge = this.#knowledge;
+    return knowledge === undefined ? undefined : (said) => knowledge.add(cwd, said, conversationId);
+  }
+
+  async close(): Promise<void> {
+    await this.#knowledge?.close();
+  }
 }

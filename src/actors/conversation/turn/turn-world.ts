@@ -1,22 +1,32 @@
+import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { ModelPrice } from "../../../config/models/model-table.js";
-import type { EffectiveLimits } from "../../../config/settings/effective-settings.js";
+import type { ContextWindow } from "../../../config/models/models.js";
+import type { EffectiveLimits, EffectiveCompaction } from "../../../config/settings/effective-settings.js";
 import type { KnownFacts } from "../../../messages/model.js";
+import { isSummary, type ResponseItem } from "../../../messages/response-item.js";
 import type { ToolSpec } from "../../../messages/tools/tool.js";
+import type { SessionSource } from "../../../messages/turn-context.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { MemoryBudget } from "../../../tools/exec/whole-output.js";
+import { recall } from "../../../tools/recall.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
-import type { RequestGate } from "../../limits/request-gate.js";
+import type { CompactorAnswers, CompactorOp, SummaryProvider } from "../../compactor/summarizer.js";
+import type { TokenCounts } from "../../compactor/token-counts.js";
+import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { BlobStore } from "../../rollout-writer/blob-store.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
+import type { Ref } from "../../runtime/actor.js";
 import type { Approvals } from "../calls/approvals.js";
-import type { CompactionParts } from "../compaction/compaction-parts.js";
 import type { ConversationCell } from "../state/cell.js";
 import type { Settings } from "../state/settings.js";
+import type { StoredLines } from "../store/store.js";
 import type { Publish, Recording } from "./recording.js";
 import type { RetryPolicy } from "./sampling.js";
 import type { ChangeParts } from "./turn-changes.js";
-import type { SessionSource } from "../../../messages/turn-context.js";
+
+/** Returns the same list for the same tools, so that its tokens are counted only once. */
+const withoutRecall = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
 
 /** The parts of a turn from outside its conversation. */
 export interface TurnParts {
@@ -71,4 +81,33 @@ export interface ConversationContext {
   readonly recording: Recording;
   readonly approvals: Approvals;
   readonly publish: Publish;
+}
+
+/** Returns the specs of the tools offered to the model. `recall` is offered only when there is something to recall. */
+export function offeredTools(
+  parts: Pick<TurnParts, "tool" | "toolSpecs">,
+  history: readonly ResponseItem[],
+): readonly ToolSpec[] {
+  const all = parts.toolSpecs();
+  // An injected tool that replaces `recall` is always offered.
+  if (parts.tool(recall.name) !== recall || history.some(isSummary)) return all;
+  const others = withoutRecall.get(all) ?? all.filter(({ name }) => name !== recall.name);
+  withoutRecall.set(all, others);
+  return others;
+}
+
+/** The dependencies of compaction from outside the conversation. */
+export interface CompactionParts {
+  readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly counts: TokenCounts;
+  readonly settings: EffectiveCompaction;
+  /** The built-in and injected strategies, by name. */
+  readonly strategies: ReadonlyMap<string, CompactionStrategy>;
+  window(settings: Settings): ContextWindow;
+  /** The number of tokens above which the history is compacted, for a turn's model. */
+  limit(settings: Settings): number;
+  /** Returns the model that summarizes for a turn with these settings. */
+  summaryBy(settings: Settings): SummaryProvider;
+  /** The conversation's saved lines. */
+  savedLines(): StoredLines;
 }

@@ -5,8 +5,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import { McpLogin } from "../../../messages/tokens.js";
 import { version } from "../../../version.js";
-import { addressProblem, authFetch } from "./auth-fetch.js";
-import { toMcpLogin } from "./login-of.js";
+import { addressProblem, authFetch, toMcpLogin } from "./auth-fetch.js";
 
 export interface LoginOptions {
   readonly url: string;

@@ -3,8 +3,7 @@ import { systemReason } from "../../../base/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
 import { TokenStore } from "../../credentials/token-file.js";
 import { within } from "../../../base/time/waiting.js";
-import { authFetch } from "./auth-fetch.js";
-import { toMcpLogin } from "./login-of.js";
+import { authFetch, toMcpLogin } from "./auth-fetch.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 export interface ServerLoginParts {

@@ -1,5 +1,4 @@
-import { maxMessageBytes, maxMessageParts } from "./stdio-transport.js";
-import { UnsolicitedMessages } from "./unasked-messages.js";
+import { maxMessageBytes, maxMessageParts, UnsolicitedMessages } from "./stdio-transport.js";
 
 const lineFeed = 10;
 const carriageReturn = 13;

@@ -4,7 +4,7 @@ import { createFetch } from "../../../providers/transport/http-fetch.js";
 import { version } from "../../../version.js";
 import { within } from "../../../base/time/waiting.js";
 import { boundedFetch } from "./bounded-fetch.js";
-import type { ElicitationRequest, ElicitationAnswer } from "../elicitation.js";
+import type { ElicitationRequest, ElicitationAnswer } from "../running-calls.js";
 import type { ServerLogin } from "../login/server-login.js";
 import type { ServerTarget } from "../server-order.js";
 import { StdioTransport } from "./stdio-transport.js";

@@ -1,9 +1,8 @@
-import { namedDirectories } from "../../../config/places.js";
-import { findByIdOrName } from "../../../rollouts/list/find-saved.js";
+import { namedDirectories, type ConversationPlaces } from "../../../config/paths.js";
+import { findByIdOrName } from "../../../rollouts/list/find-conversation.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
-import type { ConversationPlaces } from "../../../config/places.js";
 import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Finds the rollout of the named conversation, or else of the active one, and the places of all conversations. */

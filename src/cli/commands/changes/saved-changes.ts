@@ -1,17 +1,21 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { snapshotPlaces } from "../../../actors/conversation/store/snapshot-places.js";
+import { snapshotPlaces } from "../../../actors/conversation/store/store.js";
 import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/change-folder.js";
-import { diffChanges } from "../../../changes/workspace/diff-changes.js";
-import { currentChanges, type StoredChanges, type SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
+import {
+  diffChanges,
+  currentChanges,
+  type StoredChanges,
+  type SnapshotPlaces,
+} from "../../../changes/workspace/snapshot.js";
 import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import { gitUser } from "../../../base/git/git-user.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
-import type { ConversationPlaces } from "../../../config/places.js";
+import type { ConversationPlaces } from "../../../config/paths.js";
 import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readRollout } from "../../../rollouts/file/read.js";
-import { TurnEnds } from "../../../rollouts/turn-ends.js";
+import { TurnEnds } from "../../../rollouts/turns.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 
 type Env = Readonly<Record<string, string | undefined>>;

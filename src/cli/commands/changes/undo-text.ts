@@ -4,7 +4,7 @@ import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../../changes/workspace/change-folder.js";
 import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import { visible } from "../../../base/text/visible.js";
-import { localTime } from "../../format/local-time.js";
+import { localTime } from "../../format/age.js";
 import { statText } from "../../terminal/stat-text.js";
 
 /** Further turns are only counted. */

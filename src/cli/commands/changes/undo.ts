@@ -1,9 +1,7 @@
-import { chooseRecord } from "../../../changes/restore/choose-record.js";
-import type { RestorePlan } from "../../../changes/restore/plan-restore.js";
-import { type FailedStep, restore } from "../../../changes/restore/restore.js";
-import { endUnfinished } from "../../../changes/restore/undo-turn.js";
+import { chooseRecord, type RestorePlan } from "../../../changes/restore/plan-restore.js";
+import { type FailedStep, restore, endUnfinished } from "../../../changes/restore/restore.js";
 import { ChangeFolder, type NumberedRecord } from "../../../changes/workspace/change-folder.js";
-import type { ConversationPlaces } from "../../../config/places.js";
+import type { ConversationPlaces } from "../../../config/paths.js";
 import { visible } from "../../../base/text/visible.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { chooseRollout } from "./chosen-rollout.js";

@@ -1,25 +1,29 @@
 import { resolve } from "node:path";
 import { readFile } from "node:fs/promises";
+import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Conversation } from "../../../actors/conversation/handle.js";
+import { ConversationNotFoundError, InvalidInputError } from "../../../base/errors.js";
+import { check, jsonValue } from "../../../base/parse.js";
 import { systemReason } from "../../../base/system-error.js";
 import { quotedWord } from "../../../base/text/quoted-command.js";
-import { ConversationNotFoundError, InvalidInputError } from "../../../base/errors.js";
+import { shortened } from "../../../base/text/truncate.js";
+import { visible } from "../../../base/text/visible.js";
 import type { Event } from "../../../messages/event.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
-import { check, jsonValue } from "../../../base/parse.js";
 import type { Op } from "../../../messages/submission.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import type { ContextOf } from "../../context.js";
+import { type ContextOf, nameFlag } from "../../context.js";
 import { chooseByFlags, chooseActive, findTarget } from "../../conversations/choose-conversation.js";
-import { exitCodeOf } from "../../exit-code.js";
 import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readAll, withPipedInput } from "../../terminal/read-input.js";
 import { rendererFor } from "../../terminal/render.js";
-import { TurnPlayer } from "../../terminal/turn-player.js";
+import { exitCodeOf, TurnPlayer } from "../../terminal/turn-player.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
-import { nameFlag } from "../conversations/name-flag.js";
-import { type AnswerCheck, answerCheck } from "./answer-check.js";
+
+const maxProblems = 10;
+
+const maxProblemChars = 300;
 
 export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   using interruption = watchSignals(context.terminal);
@@ -165,4 +169,63 @@ function schemaIn(text: string, what: string): OutputSchema {
     if (error instanceof InvalidInputError) throw usageError(error.message);
     throw error;
   }
+}
+
+/** Returns the problems of an answer, each with its path; empty if it matches the schema. */
+type AnswerCheck = (answer: string | null) => readonly string[];
+
+/** Throws with the reason if answers cannot be checked against the schema. */
+export async function answerCheck(schema: OutputSchema): Promise<AnswerCheck> {
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  // The keywords allowed in an output schema mean the same in every draft.
+  const { $schema: _draft, ...rules } = schema;
+  const fits = ajv.compile(rules);
+  return (answer) => {
+    if (answer === null) return ["there is no answer"];
+    const value = parsed(answer);
+    if (value === undefined) return ["it is not JSON"];
+    if (fits(value.json)) return [];
+    return bounded((fits.errors ?? []).map(problemText));
+  };
+}
+
+function parsed(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function problemText(error: ErrorObject): string {
+  const path = error.instancePath.split("/").slice(1).map(unescaped).join(".");
+  const text = path === "" ? mismatchText(error) : `${path}: ${mismatchText(error)}`;
+  return shortened(visible(shortened(text, maxProblemChars * 2)), maxProblemChars);
+}
+
+/** The validator's own messages leave out the names and values a person needs. */
+function mismatchText({ keyword, params, message = "does not match" }: ErrorObject): string {
+  switch (keyword) {
+    case "additionalProperties":
+      return `must not have a property ${JSON.stringify(params["additionalProperty"])}`;
+    case "required":
+      return `must have a property ${JSON.stringify(params["missingProperty"])}`;
+    case "enum":
+      return `must be one of ${(params["allowedValues"] as unknown[]).map((value) => JSON.stringify(value)).join(", ")}`;
+    case "const":
+      return `must be ${JSON.stringify(params["allowedValue"])}`;
+    default:
+      return message;
+  }
+}
+
+/** Unescapes one step of a JSON Pointer. */
+function unescaped(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function bounded(problems: readonly string[]): readonly string[] {
+  const left = problems.length - maxProblems;
+  return left > 0 ? [...problems.slice(0, maxProblems), `… and ${left} more`] : problems;
 }

@@ -1,11 +1,19 @@
 import { counted } from "../../../base/text/counted.js";
+import { quotedCommand } from "../../../base/text/quoted-command.js";
+import { visible } from "../../../base/text/visible.js";
+import { readProjectServers } from "../../../config/project/project-config.js";
+import { setTrust } from "../../../config/project/project.js";
+import type { McpServerEntries } from "../../../messages/mcp-config.js";
+import { type CommandContext, printLine } from "../../context.js";
 import { chooseByFlags } from "../../conversations/choose-conversation.js";
-import type { CommandContext } from "../../context.js";
-import { answerLines } from "../../terminal/prompt/answer-lines.js";
-import { askTrust } from "../../terminal/prompt/ask-trust.js";
+import { refusingApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { watchSignals, type Interruption } from "../../terminal/interruption.js";
 import { converse } from "../../terminal/prompt/converse.js";
 import { CurrentConversation } from "../../terminal/prompt/current-conversation.js";
-import { watchSignals } from "../../terminal/interruption.js";
+import { Prompt } from "../../terminal/prompt/prompt.js";
+import { isSlashCommand, slashCommand } from "../../terminal/prompt/slash-commands.js";
+import { readLines } from "../../terminal/read-input.js";
+import { exitCodeOf } from "../../terminal/turn-player.js";
 import { openWorkspace } from "../../workspace.js";
 
 export async function interactiveCommand(context: CommandContext): Promise<number> {
@@ -21,4 +29,78 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   if (current.messages > 0) await context.tell(`Resumed conversation with ${counted(current.messages, "message")}`);
   const exitCode = await answerLines(context, current, interruption);
   return interruption.exitCode ?? exitCode;
+}
+
+/**
+ * Asks once whether to trust a project that has its own configuration, and stores the answer. None of that
+ * configuration has been applied before.
+ */
+async function askTrust(context: CommandContext): Promise<void> {
+  const { home } = context;
+  const { realRoot } = await context.projectRoots();
+  const { servers, settings, trust, root } = await readProjectServers(home, realRoot);
+  const named = Object.entries(servers);
+  if (trust !== undefined || named.length + settings.length === 0) return;
+  const rows = [
+    ...named.map(([name, entry]) => `  the MCP server ${name}: ${serverText(entry)}`),
+    ...(settings.length === 0 ? [] : [`  settings: ${settings.map(visible).join(", ")}`]),
+    "In a trusted project, models may also save knowledge without approval.",
+  ];
+  await printLine(context, [`The project ${visible(root)} has its own configuration:`, ...rows].join("\n"));
+  const answer = await ask(context, "Trust this project and apply these settings? [y/n] › ");
+  if (answer === "y" || answer === "yes") await setTrust(home, root, "trusted");
+  else if (answer === "n" || answer === "no") await setTrust(home, root, "untrusted");
+  else await printLine(context, "Project config ignored. To trust it later: cody trust");
+}
+
+/** Shows the complete entry, because the user agrees only to what is shown. */
+function serverText(entry: McpServerEntries[string]): string {
+  if ("url" in entry) return visible(entry.url);
+  const env = Object.keys(entry.env ?? {});
+  return [
+    quotedCommand([entry.command, ...(entry.args ?? [])]),
+    ...(entry.cwd === undefined ? [] : [`in ${visible(entry.cwd)}`]),
+    ...(env.length === 0 ? [] : [`with ${env.map(visible).join(", ")}`]),
+  ].join(" ");
+}
+
+async function ask(context: CommandContext, question: string): Promise<string | undefined> {
+  const { stdin, stdout } = context.terminal;
+  using interruption = watchSignals(context.terminal);
+  const prompt = await Prompt.open(stdin, stdout.stream, {
+    line: () => undefined,
+    interrupt: () => interruption.interrupt(),
+    end: () => undefined,
+  });
+  try {
+    return (await prompt.ask(question, interruption.signal))?.trim().toLowerCase();
+  } finally {
+    prompt.close();
+  }
+}
+
+/**
+ * Answers every line of the input in order. A line that is not one of our commands is a message, whatever it begins
+ * with; so no line can answer an approval question.
+ */
+async function answerLines(
+  context: CommandContext,
+  current: CurrentConversation,
+  { signal }: Interruption,
+): Promise<number> {
+  const { stdin, stdout } = context.terminal;
+  const options = { signal, approve: refusingApprover(context) };
+  const outcomes = new Set([await current.begin(options)]);
+  for await (const line of readLines(stdin, signal)) {
+    if (line.trim() === "") continue;
+    const command = isSlashCommand(line) ? slashCommand(line) : undefined;
+    if (command !== undefined) {
+      if ((await command(context, current, signal)) === "leave") break;
+      continue;
+    }
+    outcomes.add(await (await current.player()).play(line, options));
+    // Nobody would read the remaining answers.
+    if (signal.aborted || stdout.closed) break;
+  }
+  return exitCodeOf(...outcomes);
 }

@@ -7,7 +7,7 @@ import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readRollout } from "../../../rollouts/file/read.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { findSavedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/choose-conversation.js";
 
 type StoredOutput = Extract<CodyPayload, { type: "blob" }>;
 

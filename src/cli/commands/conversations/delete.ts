@@ -1,18 +1,17 @@
 import { lstat } from "node:fs/promises";
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
-import { type ConversationPlaces, namedDirectories } from "../../../config/places.js";
+import { type ConversationPlaces, namedDirectories } from "../../../config/paths.js";
 import { ConversationNotFoundError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readHead } from "../../../rollouts/list/list.js";
 import { readNames } from "../../../rollouts/list/name-index.js";
-import type { ConversationLabel } from "../../../rollouts/list/shown-conversation.js";
+import type { ConversationLabel } from "../../../rollouts/list/conversation-files.js";
 import { cleanConversations, cleanedText } from "../maintenance/clean-conversations.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
+import { type CommandContext, printResult, currentTime } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
 import { describeError } from "../../describe-error.js";
-import { currentTime } from "../../terminal/now.js";
-import { findSavedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/choose-conversation.js";
 
 /** Moves the named conversations into the trash. `undelete` restores them, so no confirmation is needed. */
 export async function deleteCommand(context: CommandContext): Promise<number> {

@@ -3,7 +3,7 @@ import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { ContextOf } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { continueConversation } from "./continue-conversation.js";
+import { continueConversation } from "./resume.js";
 import { openWorkspace } from "../../workspace.js";
 
 /** Continues in a copy of a conversation, as it is or as it was after a turn. */

@@ -1,6 +1,5 @@
 import { counted } from "../../../base/text/counted.js";
-import { homePaths } from "../../../config/paths.js";
-import { everyDirectory, isCodexDirectory } from "../../../config/places.js";
+import { homePaths, everyDirectory, isCodexDirectory } from "../../../config/paths.js";
 import type { ConversationIndex, Library } from "../../../rollouts/index/conversation-index.js";
 import { withIndex } from "../../../rollouts/index/with-index.js";
 import { usageError } from "../../command-error.js";

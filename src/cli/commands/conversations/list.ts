@@ -1,7 +1,6 @@
 import { type ContextOf, printLine } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { type ListOrder, sortConversations, parseOrder } from "./list-order.js";
-import { pageText } from "./list-text.js";
+import { type ListOrder, sortConversations, parseOrder, pageText } from "./list-order.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import {
   conversationsEverywhere,

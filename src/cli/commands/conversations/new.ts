@@ -1,6 +1,5 @@
-import { type CommandContext, printResult } from "../../context.js";
+import { type CommandContext, printResult, nameFlag } from "../../context.js";
 import { persistenceFailureText } from "../../terminal/render.js";
-import { nameFlag } from "./name-flag.js";
 import { openWorkspace } from "../../workspace.js";
 
 export async function newCommand(context: CommandContext): Promise<number> {

@@ -4,8 +4,7 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
-import { savedConversations } from "../../conversations/project-conversations.js";
-import { isBelow, isFolder, ProjectMembers } from "../../conversations/project-members.js";
+import { savedConversations, isBelow, isFolder, ProjectMembers } from "../../conversations/project-conversations.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
 import { visible } from "../../../base/text/visible.js";
 

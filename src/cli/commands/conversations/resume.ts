@@ -1,11 +1,14 @@
-import { findTarget } from "../../conversations/choose-conversation.js";
+import type { Conversation } from "../../../actors/conversation/handle.js";
+import type { SettingFlag } from "../../arguments/flag-table.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import type { ContextOf } from "../../context.js";
-import { watchSignals } from "../../terminal/interruption.js";
+import { type ContextOf, type SharedContext, printResult } from "../../context.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
-import { continueConversation } from "./continue-conversation.js";
-import { openWorkspace, type Workspace } from "../../workspace.js";
-import type { Target } from "../../conversations/target.js";
+import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { watchSignals, type Interruption } from "../../terminal/interruption.js";
+import { rendererFor, problemRenderer } from "../../terminal/render.js";
+import { exitCodeOf, TurnPlayer } from "../../terminal/turn-player.js";
+import { openWorkspace, type Workspace, type Target } from "../../workspace.js";
 
 /**
  * Really resumes the conversation, which reads the whole file and takes its lock, so that a success here means `chat`
@@ -39,4 +42,60 @@ async function resumeTarget(context: ContextOf<"resume">, { key, places }: Works
   if (newest !== undefined) return { id: newest };
   const hint = flags.codex ? "List available: cody list --codex" : "List available: cody list";
   throw new CommandError("No saved conversation in this project", exitCodes.failed, [hint]);
+}
+
+/** A conversation that was opened to become the active one. */
+interface OpenedConversation {
+  readonly conversation: Conversation;
+  /** The beginning of the output line, such as "Resumed conversation". */
+  readonly said: string;
+  /** The id of the original, if this is a copy. */
+  readonly forkedFrom?: string | undefined;
+}
+
+/** Prints the opened conversation, makes it active, and plays a pending turn, because leaving would end it. */
+export async function continueConversation(
+  context: SharedContext<SettingFlag>,
+  workspace: Workspace,
+  interruption: Interruption,
+  { conversation, said, forkedFrom }: OpenedConversation,
+): Promise<number> {
+  const { id, name } = conversation;
+  const { provider, model } = conversation.settings;
+  const isActive = await workspace.makeActive(conversation);
+  const lines = [
+    `✓ ${said}: ${id}`,
+    ...(name === undefined ? [] : [`  Name: ${name}`]),
+    ...(forkedFrom === undefined ? [] : [`  Forked from: ${forkedFrom}`]),
+    `  Provider: ${provider} (${model})`,
+    ...(isActive ? [`  Continue chatting: cody chat "your message"`] : []),
+  ];
+  const json = { id, name, provider, model, ...(forkedFrom === undefined ? {} : { forkedFrom }) };
+  await printResult(context, { text: lines.join("\n"), json });
+  if (!isActive && !workspace.config.persistence.enabled) {
+    const reason = context.flags.noPersistence === true ? "--no-persistence was given" : "persistence is off";
+    await context.tell(`Not made the active conversation: ${reason}`);
+  }
+  if (conversation.notice !== undefined) await context.tell(conversation.notice);
+  await warnTemporaryFlags(context);
+  const isPlaying = conversation.openTurn !== undefined;
+  const render = isPlaying ? rendererFor(context, "stderr") : problemRenderer(context);
+  const player = new TurnPlayer(conversation, render);
+  const outcome = await player.open({
+    signal: interruption.signal,
+    approve: terminalApprover(context, interruption),
+  });
+  return interruption.exitCode ?? exitCodeOf(outcome);
+}
+
+/** Warns about flags the next `cody chat` will not know: rollouts store neither the base URL nor full access. */
+async function warnTemporaryFlags(context: SharedContext<SettingFlag>): Promise<void> {
+  const { flags } = context;
+  const temporary = [
+    ...(flags.baseUrl === undefined ? [] : [["--base-url", "cody set-provider <provider> --base-url <url>"]]),
+    ...(flags.sandbox === "danger-full-access" ? [["--sandbox", `cody config set sandbox ${flags.sandbox}`]] : []),
+  ];
+  for (const [flag, command] of temporary) {
+    await context.tell(`${flag} applies to this command only. Pass it to cody chat too, or save it with: ${command}`);
+  }
 }

@@ -1,11 +1,10 @@
-import type { Excerpt } from "../../../rollouts/index/excerpt.js";
+import { type Excerpt, wordsIn } from "../../../rollouts/index/match-words.js";
 import { visible } from "../../../base/text/visible.js";
-import { wordsIn } from "../../../rollouts/index/match-words.js";
 import { type SearchHit, searchFiles } from "../../../rollouts/index/scan.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printLine } from "../../context.js";
 import { fromIndexOrFiles, selectLibrary } from "./library.js";
-import { localTime } from "../../format/local-time.js";
+import { localTime } from "../../format/age.js";
 import type { TextPart } from "../../terminal/output.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 

@@ -1,13 +1,11 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { ConversationNotFoundError } from "../../../base/errors.js";
-import { labelText } from "../../../rollouts/list/shown-conversation.js";
+import { labelText } from "../../../rollouts/list/conversation-files.js";
 import type { TrashedConversation } from "../../../rollouts/trash/called.js";
-import { byteText } from "../../format/byte-text.js";
+import { byteText, localTime } from "../../format/age.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
-import { type ContextOf, printResult } from "../../context.js";
+import { type ContextOf, printResult, currentTime } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { localTime } from "../../format/local-time.js";
-import { currentTime } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 /** Restores a conversation from the trash; without an id lists the trash. */

@@ -1,12 +1,10 @@
-import { readRetention } from "../../../actors/retention/retention-state.js";
-import { isTimeToRun } from "../../../actors/retention/plan-retention.js";
+import { readRetention, isTimeToRun } from "../../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../../config/load-config.js";
 import { effectiveRetention, type RetentionSettings } from "../../../config/settings/effective-settings.js";
 import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
-import type { CommandContext, SharedContext } from "../../context.js";
-import { currentTime } from "../../terminal/now.js";
+import { type CommandContext, type SharedContext, currentTime } from "../../context.js";
 
 /**
  * Runs retention after a command that wrote something, but only if a person can read the announcement: without a

@@ -1,10 +1,9 @@
-import { foldLines } from "../../../actors/conversation/store/fold-lines.js";
-import { fileLines } from "../../../actors/conversation/store/file-lines.js";
+import { foldLines, fileLines } from "../../../actors/conversation/store/load-in-threads.js";
 import { WireApi } from "../../../messages/config.js";
-import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/wire-changes.js";
+import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/normalized.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { findSavedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/choose-conversation.js";
 
 /** Reports for each wire API which items would be sent unchanged, changed, or left out. */
 export async function checkCommand(context: ContextOf<"check">): Promise<number> {

@@ -1,14 +1,11 @@
 import { TrashBin, trashDays } from "../../../actors/retention/trash-bin.js";
-import { type ConversationPlaces, isCodexDirectory } from "../../../config/places.js";
+import { type ConversationPlaces, isCodexDirectory } from "../../../config/paths.js";
 import { type CleanupResult, cleanupResult } from "../../../messages/cleanup.js";
-import { conversationFiles } from "../../../rollouts/list/conversation-files.js";
-import { type ConversationLabel, labelText } from "../../../rollouts/list/shown-conversation.js";
+import { conversationFiles, type ConversationLabel, labelText } from "../../../rollouts/list/conversation-files.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { ageText, counted } from "../../format/age.js";
-import { byteText } from "../../format/byte-text.js";
+import { ageText, counted, byteText } from "../../format/age.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import type { CommandContext } from "../../context.js";
-import { currentTime } from "../../terminal/now.js";
+import { type CommandContext, currentTime } from "../../context.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations, savedConversations } from "../../conversations/project-conversations.js";
 

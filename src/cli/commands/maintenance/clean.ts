@@ -1,14 +1,12 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { visible } from "../../../base/text/visible.js";
-import type { ConversationPlaces } from "../../../config/places.js";
+import type { ConversationPlaces } from "../../../config/paths.js";
 import type { CleanupResult } from "../../../messages/cleanup.js";
-import { labelText } from "../../../rollouts/list/shown-conversation.js";
+import { labelText } from "../../../rollouts/list/conversation-files.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type ContextOf, printResult } from "../../context.js";
+import { type ContextOf, printResult, currentTime } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { parseAge, counted } from "../../format/age.js";
-import { byteText } from "../../format/byte-text.js";
-import { currentTime } from "../../terminal/now.js";
+import { parseAge, counted, byteText } from "../../format/age.js";
 import {
   findCandidates,
   cleanConversations,

@@ -1,21 +1,24 @@
-import { ownerWithoutLocks } from "../../../actors/rollout-writer/process-identity.js";
-import { homePaths } from "../../../config/paths.js";
-import { codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/places.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/owner-socket.js";
 import { InvalidInputError } from "../../../base/errors.js";
+import { quotedCommand } from "../../../base/text/quoted-command.js";
+import { homePaths, codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/paths.js";
 import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
+import { findById } from "../../../rollouts/list/find-conversation.js";
 import { storeEntries } from "../../../rollouts/repair/store-entries.js";
+import type { FlagValues } from "../../arguments/flag-table.js";
 import { exitCodes } from "../../command-error.js";
 import type { CommandContext, ContextOf } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { checkDirectory } from "./doctor/check-directory.js";
-import { checkEntry, type CheckContext } from "./doctor/check-entry.js";
-import { checkHome } from "./doctor/check-home.js";
-import { checkSockets } from "./doctor/check-sockets.js";
-import { checkWorkspace } from "./doctor/check-workspace.js";
-import type { Finding } from "./doctor/finding.js";
-import { repairCommandFor } from "./doctor/repair-command.js";
-import { DoctorReport } from "./doctor/report.js";
 import { watchSignals } from "../../terminal/interruption.js";
+import {
+  checkDirectory,
+  checkEntry,
+  type CheckContext,
+  checkHome,
+  checkSockets,
+  checkWorkspace,
+} from "./doctor/check-entry.js";
+import { type Finding, DoctorReport } from "./doctor/report.js";
 
 /** Checks everything cody stores, and reports problems with their fixes. Changes nothing. */
 export async function doctorCommand(context: ContextOf<"doctor">): Promise<number> {
@@ -70,4 +73,20 @@ async function knownPlaces(context: CommandContext): Promise<ConversationPlaces>
     const { home, codexHome } = context;
     return conversationPlaces({ home, codexHome, persistence: {} });
   }
+}
+
+/** The repair command for a conversation: by id if that finds this file, with the flags of this run. */
+async function repairCommandFor(
+  { id, path }: Finding,
+  { directory, elsewhere }: ConversationPlaces,
+  { codex, conversationDir, home }: FlagValues<"codex" | "conversationDir" | "home">,
+): Promise<string> {
+  const isFound = id !== undefined && (await findById([directory, ...elsewhere], id))?.path === path;
+  if (!isFound) return quotedCommand(["cody", "repair", path]);
+  const flags = [
+    ...(codex ? ["--codex"] : []),
+    ...(conversationDir === undefined ? [] : ["--conversation-dir", conversationDir]),
+    ...(home === undefined ? [] : ["--home", home]),
+  ];
+  return quotedCommand(["cody", "repair", id, ...flags]);
 }

@@ -1,5 +1,4 @@
-import { CodexLocks } from "../../../actors/rollout-writer/codex-lock.js";
-import { openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
+import { CodexLocks, openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
 import { CodexLockError, ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { releaseLock, acquireLock } from "../../../rollouts/file/lock.js";

@@ -1,4 +1,4 @@
-import { ownerWithoutLocks } from "../../../actors/rollout-writer/process-identity.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/owner-socket.js";
 import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { ConversationInUseError } from "../../../base/errors.js";
@@ -10,7 +10,7 @@ import { repairRollout } from "../../../rollouts/repair/repair-write.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { withRolloutLocked } from "./locked-rollout.js";
-import { findSavedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/choose-conversation.js";
 
 /** In the text output, further damaged lines are only counted. */
 const maxShown = 20;

@@ -1,14 +1,14 @@
 import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
-import { deleteCachedCopies } from "../../../actors/retention/forget-copies.js";
+import { deleteCachedCopies } from "../../../actors/retention/trash-bin.js";
 import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { lookAtSnapshots, scrubSnapshots, type SnapshotHit } from "../../../changes/workspace/scrub-snapshots.js";
 import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
-import { namedDirectories, namesFile } from "../../../config/places.js";
+import { namedDirectories, namesFile } from "../../../config/paths.js";
 import { redactionRules } from "../../../config/secrets/rules.js";
-import { minSecretChars } from "../../../config/secrets/secret-forms.js";
+import { minSecretChars } from "../../../config/secrets/redact.js";
 import { createTextRedactor, isMaskable } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/config.js";
 import { ConversationInUseError } from "../../../base/errors.js";
@@ -16,12 +16,16 @@ import { mask, type RedactionRules, type SecretKind } from "../../../base/text/r
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
-import { type ConversationScrub, findSecrets, scrubConversation } from "../../../rollouts/scrub/scrub-conversation.js";
-import type { FileScrub } from "../../../rollouts/scrub/scrub-file.js";
+import {
+  type ConversationScrub,
+  findSecrets,
+  scrubConversation,
+  type FileScrub,
+} from "../../../rollouts/scrub/scrub-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { findSavedRollout } from "../../conversations/saved-rollout.js";
+import { findSavedRollout } from "../../conversations/choose-conversation.js";
 import { loadSettings } from "../../load-settings.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readLines } from "../../terminal/read-input.js";

@@ -1,16 +1,14 @@
-import { borrowedPlaces } from "../../../actors/credentials/borrowed-tokens.js";
-import { findTokens } from "../../../actors/credentials/find-tokens.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
 import { TokenStore } from "../../../actors/credentials/token-file.js";
 import type { LoadedConfig } from "../../../config/load-config.js";
 import { type LoginFacts, loginFacts, loginNames } from "../../../config/providers/logins.js";
-import { providerOfAuth, providerOfKey } from "../../../config/providers/pick-provider.js";
+import { providerOfAuth, providerOfKey } from "../../../config/providers/provider-choice.js";
 import { keyVariable } from "../../../config/providers/vendors.js";
 import { AuthMethod } from "../../../messages/config.js";
 import { exitCodes, usageError } from "../../command-error.js";
-import { type CommandContext, printResult } from "../../context.js";
-import { localTime } from "../../format/local-time.js";
+import { type CommandContext, printResult, currentTime } from "../../context.js";
+import { localTime } from "../../format/age.js";
 import { loadSettings } from "../../load-settings.js";
-import { currentTime } from "../../terminal/now.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 const unknown = { account: null, plan: null, expiresAt: null, renewable: false, problem: null } as const;

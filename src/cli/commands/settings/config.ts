@@ -17,12 +17,10 @@ import { settingRows } from "../../../messages/settings-table.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
-import { readSecret } from "../../terminal/read-secret.js";
+import { readSecret } from "../../terminal/read-input.js";
 import { changeConfig } from "./change-config.js";
-import { effectiveConfig } from "./effective-config.js";
+import { effectiveConfig, sourceText, hiddenValue, valueText } from "./effective-config.js";
 import { checkKnownProvider } from "./set-provider.js";
-import { sourceText } from "./setting-sources.js";
-import { hiddenValue, valueText } from "./shown-value.js";
 
 /** Also accepts `provider.<name>`, which may hold the same table. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;

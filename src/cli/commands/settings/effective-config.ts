@@ -1,21 +1,40 @@
-import { resolveSettings } from "../../../actors/conversation/open/resolve-settings.js";
-import type { ConfigLayer, ConfigSource, LoadedConfig } from "../../../config/load-config.js";
-import { effectiveRetention, effectiveSetting } from "../../../config/settings/effective-settings.js";
-import { mcpSecrets } from "../../../config/secrets/mcp-secrets.js";
+import { join } from "node:path";
+import { resolveSettings } from "../../../actors/conversation/state/settings.js";
+import { InvalidInputError } from "../../../base/errors.js";
+import { mask } from "../../../base/text/redaction.js";
 import { mergedConfig } from "../../../config/files/merge-config.js";
-import { secretsOf } from "../../../config/secrets/redact.js";
+import type { ConfigLayer, ConfigSource, LoadedConfig } from "../../../config/load-config.js";
+import { readProjectServers } from "../../../config/project/project-config.js";
+import {
+  configuredKeys,
+  baseUrlFromEnvironment,
+  keyVariable,
+  vendorNames,
+  vendorOf,
+} from "../../../config/providers/vendors.js";
+import { mcpSecrets, secretsOf, createRedactor, isSecretName } from "../../../config/secrets/redact.js";
+import { variableOf } from "../../../config/settings/config-names.js";
+import { effectiveRetention, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { type ConfigKey, configKeys, type ConfigValue } from "../../../config/settings/setting-keys.js";
 import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
-import { configuredKeys, baseUrlFromEnvironment } from "../../../config/providers/vendors.js";
-import type { Config } from "../../../messages/config.js";
-import { InvalidInputError } from "../../../base/errors.js";
+import type { Config, ProviderEntry } from "../../../messages/config.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import type { CommandContext } from "../../context.js";
-import { exportDirectory } from "../transfer/export-directory.js";
 import { loadSettings } from "../../load-settings.js";
-import { type SourcedValue, settingSources, trustedServers, vendorLayer } from "./setting-sources.js";
-import { type MaskValue, createValueMask } from "./shown-value.js";
 import { inProcessProviders } from "../../workspace.js";
+import { exportDirectory } from "../transfer/export-file.js";
+
+/** Shown in place of a key. */
+export const hiddenValue = "(set)";
+
+/** Keys, and the values of a server's variables and headers. */
+const secretKeys = /^providers\..+\.apiKey$|^mcp_servers\.[^.]+\.(?:env|http_headers)\./;
+
+const address = /(?:^|\.)(?:url|baseUrl|issuer|tokenUrl)$/;
+
+const queryValue = /(?<=[?&][^=&#]*=)[^&#]+/g;
+
+const assigned = /^(-{0,2})([^=]+)=(.+)$/s;
 
 export interface ShownSetting {
   readonly value: LeafValue | undefined;
@@ -119,4 +138,82 @@ async function settingsOf(context: CommandContext, config: LoadedConfig["values"
     }).settings;
     return { ...config, approvalPolicy, sandbox };
   }
+}
+
+/** The value of a setting in one source. */
+interface SourcedValue {
+  readonly source: ConfigSource;
+  readonly value: LeafValue;
+}
+
+/** For each setting that is set, all its sources; the effective one comes first. */
+function settingSources(layers: readonly ConfigLayer[]): ReadonlyMap<string, readonly SourcedValue[]> {
+  const said = new Map<string, SourcedValue[]>();
+  for (const { source, config } of layers.toReversed()) {
+    for (const [key, value] of settingLeaves(config)) said.set(key, [...(said.get(key) ?? []), { source, value }]);
+  }
+  return said;
+}
+
+/** The keys and addresses from the environment, which a provider's configuration overrides. */
+function vendorLayer({ terminal: { env } }: CommandContext, names: Iterable<string>): ConfigLayer {
+  const entries = [...new Set([...vendorNames, ...names])].map((name): [string, ProviderEntry] => {
+    const apiKey = env[keyVariable(name)]?.trim() || undefined;
+    return [name, { apiKey, baseUrl: baseUrlFromEnvironment(name, env) }];
+  });
+  return { source: "environment", config: { providers: Object.fromEntries(entries) } };
+}
+
+/** The servers of a trusted project, which are read separately from its settings. */
+async function trustedServers({ home, projectRoots }: CommandContext): Promise<McpServerEntries> {
+  const { trust, servers } = await readProjectServers(home, (await projectRoots()).realRoot);
+  return trust === "trusted" ? servers : {};
+}
+
+/** The file, variable or flag in which a person would find the value. */
+export function sourceText({ home }: CommandContext, source: ConfigSource, key: string): string {
+  if (source === "environment") return variableNamed(key);
+  if (source === "flag") return "a flag";
+  return source.startsWith(".cody/") ? `${source} of the project` : join(home, source);
+}
+
+function variableNamed(key: string): string {
+  const setting = configKeys.find((candidate) => candidate === key);
+  if (setting !== undefined) return variableOf(setting);
+  const [, name = ""] = key.split(".");
+  return key.endsWith(".apiKey") ? keyVariable(name) : (vendorOf(name)?.baseUrlOf?.variable ?? "environment");
+}
+
+/** Masks the secret parts of a setting's value. */
+type MaskValue = (key: string, value: LeafValue) => LeafValue;
+
+/** Masks secrets in values of any source. */
+function createValueMask(secrets: readonly string[]): MaskValue {
+  const redact = createRedactor(secrets);
+  return (key, value) => {
+    if (secretKeys.test(key)) return hiddenValue;
+    if (Array.isArray(value)) return (key.endsWith(".args") ? shownArguments(value) : value).map(redact);
+    if (typeof value !== "string") return value;
+    return redact(address.test(key) ? value.replaceAll(queryValue, mask) : value);
+  };
+}
+
+export function valueText(value: LeafValue): string {
+  const isEmptyTable = typeof value === "object" && !Array.isArray(value);
+  return isEmptyTable ? "{}" : String(value);
+}
+
+/** For `--token x`, `--token=x` and `TOKEN=x`, shows only the name. */
+function shownArguments(args: readonly string[]): string[] {
+  return args.map((argument, index) => {
+    const before = args[index - 1] ?? "";
+    if (before.startsWith("-") && !before.includes("=") && isSecretFlag(before, argument)) return mask;
+    const [, dashes = "", name = "", value = ""] = assigned.exec(argument) ?? [];
+    return isSecretFlag(name, value) ? `${dashes}${name}=${mask}` : argument;
+  });
+}
+
+function isSecretFlag(flag: string, value: string): boolean {
+  const name = flag.replace(/^-+/, "").replaceAll("-", "_");
+  return isSecretName(name) || (name !== "" && value !== "" && secretsOf({ [name]: value }).includes(value));
 }

@@ -1,18 +1,15 @@
-import { mergeTokens } from "../../../actors/credentials/token-claims.js";
-import { exchangeCode } from "../../../actors/credentials/token-endpoint.js";
+import { mergeTokens, exchangeCode } from "../../../actors/credentials/token-endpoint.js";
 import { TokenStore } from "../../../actors/credentials/token-file.js";
 import { type LoginFacts, loginFacts } from "../../../config/providers/logins.js";
 import type { TokenSet } from "../../../messages/tokens.js";
 import { createTransport } from "../../../providers/transport/node-transport.js";
 import { changeConfig } from "./change-config.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { type ContextOf, printResult } from "../../context.js";
+import { type ContextOf, printResult, currentTime } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
-import { authorizeUrl, loginSecrets } from "./authorize-url.js";
-import { CallbackServer } from "./callback-server.js";
-import { currentTime } from "../../terminal/now.js";
-import { numberFlag } from "../../format/whole-number.js";
+import { authorizeUrl, loginSecrets, CallbackServer } from "./callback-server.js";
+import { numberFlag } from "../../format/age.js";
 
 /** The port the issuer redirects browsers to. */
 const usualPort = 1_455;

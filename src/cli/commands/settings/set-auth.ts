@@ -1,9 +1,8 @@
-import { borrowedPlaces } from "../../../actors/credentials/borrowed-tokens.js";
-import { findTokens } from "../../../actors/credentials/find-tokens.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
 import { TokenStore } from "../../../actors/credentials/token-file.js";
 import type { ConfigFlags } from "../../../config/load-config.js";
 import { chosenLogin, type LoginFacts } from "../../../config/providers/logins.js";
-import { providerOfAuth } from "../../../config/providers/pick-provider.js";
+import { providerOfAuth } from "../../../config/providers/provider-choice.js";
 import { hasKey, keyVariable } from "../../../config/providers/vendors.js";
 import { ApiKey, AuthMethod } from "../../../messages/config.js";
 import { changeConfig } from "./change-config.js";
@@ -11,7 +10,7 @@ import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { type Interruption, watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
-import { readSecret } from "../../terminal/read-secret.js";
+import { readSecret } from "../../terminal/read-input.js";
 
 /** Stores the authentication method; stores a key only if it is given with a dash. */
 export async function setAuthCommand(context: ContextOf<"set-auth">): Promise<number> {

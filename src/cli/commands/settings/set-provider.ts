@@ -1,5 +1,4 @@
-import { borrowedPlaces } from "../../../actors/credentials/borrowed-tokens.js";
-import { findTokens } from "../../../actors/credentials/find-tokens.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
 import { TokenStore } from "../../../actors/credentials/token-file.js";
 import { readConfigFile, salvageConfig } from "../../../config/files/config-file.js";
 import { loginFacts } from "../../../config/providers/logins.js";

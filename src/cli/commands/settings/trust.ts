@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { readTrust, realProjectRoot, setTrust } from "../../../config/project/trust.js";
+import { readTrust, realProjectRoot, setTrust } from "../../../config/project/project.js";
 import { visible } from "../../../base/text/visible.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { isFolder } from "../../conversations/project-members.js";
+import { isFolder } from "../../conversations/project-conversations.js";
 
 /** Marks a project as trusted, so that its own configuration applies, or removes the mark. */
 export async function trustCommand(context: ContextOf<"trust">): Promise<number> {

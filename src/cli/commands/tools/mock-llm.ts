@@ -6,7 +6,7 @@ import { systemReason } from "../../../base/system-error.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { jsonValue } from "../../../base/parse.js";
-import type { LoggedRequest } from "../../../mock-llm/request-log.js";
+import type { LoggedRequest } from "../../../mock-llm/respond.js";
 import { type MockScript, readScript } from "../../../mock-llm/script.js";
 import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../../mock-llm/server.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";

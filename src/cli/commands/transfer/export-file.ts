@@ -1,11 +1,14 @@
-import { join } from "node:path";
+import { join, isAbsolute, normalize, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../../../rollouts/formats/export/export-lines.js";
 import type { CommandContext } from "../../context.js";
-import type { Workspace } from "../../workspace.js";
-import { exportDirectory } from "./export-directory.js";
+import { filterByProject, savedConversations } from "../../conversations/project-conversations.js";
+import { describeError } from "../../describe-error.js";
+import type { Workspace, Target } from "../../workspace.js";
 import { writeNewFile } from "./new-file.js";
-import type { Target } from "../../conversations/target.js";
+
+const downloadLine = /^[ \t]*XDG_DOWNLOAD_DIR=(?:"((?:[^"\\]|\\.)*)"|(\S+))[ \t]*$/gm;
 
 export interface ExportedFile {
   readonly id: string;
@@ -51,4 +54,78 @@ export function lossText(
   return kinds.length === 0
     ? undefined
     : `Left out, because the format ${format} cannot represent it: ${kinds.join(", ")}`;
+}
+
+interface ProjectExport {
+  readonly exported: readonly ExportedFile[];
+  readonly failed: readonly { readonly id: string; readonly reason: string }[];
+  /** Conversations too damaged to tell which project they belong to. */
+  readonly unreadable: readonly string[];
+}
+
+/** Exports every non-empty conversation of the project. One that cannot be read does not stop the others. */
+export async function exportProject(
+  context: CommandContext,
+  workspace: Workspace,
+  options: { readonly format: ExportFormat; readonly signal: AbortSignal },
+): Promise<ProjectExport> {
+  const all = savedConversations(context, workspace.places);
+  const unreadable = all.flatMap(({ id, cwd, damaged }) => (damaged && cwd === undefined ? [id] : []));
+  const exported: ExportedFile[] = [];
+  const failed: ProjectExport["failed"][number][] = [];
+  for (const { id, empty, damaged } of await filterByProject(context, all, workspace.key.projectRoot)) {
+    if (empty && !damaged) continue;
+    try {
+      exported.push(await exportToDirectory(context, workspace, { id }, options));
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const { lines, unexpected } = describeError(error);
+      if (unexpected) throw error;
+      failed.push({ id, reason: reasonIn(lines) });
+    }
+  }
+  return { exported, failed, unreadable };
+}
+
+export function projectText({ exported, failed, unreadable }: ProjectExport): string {
+  if (exported.length + failed.length + unreadable.length === 0) {
+    return "No conversations to export in this project.";
+  }
+  const reasons = failed.map(({ id, reason }) => `  ${id}: ${reason}`);
+  return [
+    exported.length === 0 ? "Nothing was exported" : `✓ Exported ${exported.length} conversation(s)`,
+    ...exported.map(({ path }) => `  ${path}`),
+    ...(failed.length === 0 ? [] : [`✗ Not exported: ${failed.length}`, ...reasons]),
+    ...(unreadable.length === 0 ? [] : [`✗ Cannot read ${unreadable.length}: ${unreadable.join(", ")}`]),
+  ].join("\n");
+}
+
+/** Removes the marks and indentation for the terminal. */
+function reasonIn(lines: readonly string[]): string {
+  return lines.map((line) => line.replace(/^✗ /, "").trim()).join("; ");
+}
+
+type Surroundings = Pick<CommandContext, "home" | "terminal">;
+
+/**
+ * The folder for exports: the configured one, relative to the home unless absolute; else the desktop's download folder;
+ * else `~/Downloads`, which may not exist yet.
+ */
+export async function exportDirectory({ home, terminal }: Surroundings, configured?: string): Promise<string> {
+  if (configured !== undefined) {
+    return configured.startsWith("~/") ? join(terminal.homedir, configured.slice(2)) : resolve(home, configured);
+  }
+  const { homedir } = terminal;
+  const config = terminal.env["XDG_CONFIG_HOME"] || join(homedir, ".config");
+  const text = await readFile(join(config, "user-dirs.dirs"), "utf8").catch(() => "");
+  return downloadsIn(text, homedir) ?? join(homedir, "Downloads");
+}
+
+/** A shell reads this file, so the last line wins. The home itself as the value means that there is no such folder. */
+function downloadsIn(text: string, homedir: string): string | undefined {
+  const [, quoted, bare] = [...text.matchAll(downloadLine)].at(-1) ?? [];
+  const value = (quoted ?? bare)?.replaceAll(/\\(.)/g, "$1").replace(/^\$HOME(?=\/|$)/, homedir);
+  if (value === undefined || !isAbsolute(value)) return undefined;
+  const folder = normalize(`${value}/`).slice(0, -1);
+  return folder === normalize(`${homedir}/`).slice(0, -1) ? undefined : folder;
 }

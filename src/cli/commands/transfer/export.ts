@@ -17,8 +17,9 @@ import {
   nothingExportedText,
   exportReport,
   reportText,
+  exportProject,
+  projectText,
 } from "./export-file.js";
-import { exportProject, projectText } from "./export-project.js";
 import { FileExistsError, writeNewFile } from "./new-file.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";

@@ -4,12 +4,12 @@ import { shortened } from "../../../base/text/truncate.js";
 import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
 import { callLine, commandLine, toolLine } from "../../../rollouts/formats/export/call-line.js";
-import { changeLines, changeWords } from "../change-lines.js";
+import { changeLines, changeWords } from "../stat-text.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { FileChanges } from "../../../messages/tools/file-change.js";
 import type { Plan } from "../../../messages/tools/plan.js";
 import { maxDeltaBytes, maxDeltas } from "../../../tools/exec/exec-events.js";
-import { noApproverReason } from "../approval/refuse-approval.js";
+import { noApproverReason } from "../approval/ask-at-terminal.js";
 import { webSearchText } from "../../../messages/response-item.js";
 
 const maxChars = 200;

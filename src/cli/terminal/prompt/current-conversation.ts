@@ -1,6 +1,6 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { newConversationId } from "../../../actors/conversation/open/opener.js";
-import type { ConversationPlaces } from "../../../config/places.js";
+import type { ConversationPlaces } from "../../../config/paths.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import type { Choice } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";

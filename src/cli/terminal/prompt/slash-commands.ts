@@ -1,5 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { shortened } from "../../../base/text/truncate.js";
+import {
+  defaultExportFormat,
+  type ExportFormat,
+  exportFormats,
+  isExportFormat,
+} from "../../../rollouts/formats/export/export-format.js";
 import { conversationExcerpt } from "../../../rollouts/list/conversation-excerpt.js";
 import {
   findCandidates,
@@ -7,19 +13,25 @@ import {
   cleanedText,
   type CleanRequest,
 } from "../../commands/maintenance/clean-conversations.js";
+import {
+  exportToDirectory,
+  lossText,
+  nothingExportedText,
+  reportText,
+  exportProject,
+  projectText,
+} from "../../commands/transfer/export-file.js";
 import { type CommandContext, printLine } from "../../context.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations } from "../../conversations/project-conversations.js";
-import { counted } from "../../format/age.js";
-import { byteText } from "../../format/byte-text.js";
+import { describeError } from "../../describe-error.js";
+import { counted, byteText, wholeNumber, localTime } from "../../format/age.js";
 import { helpTable } from "../../format/help-table.js";
-import { localTime } from "../../format/local-time.js";
-import { wholeNumber } from "../../format/whole-number.js";
-import { contextText } from "../context-text.js";
-import { reportNotCompacted } from "../not-compacted.js";
+import type { Target } from "../../workspace.js";
+import { contextText, reportNotCompacted } from "../context-text.js";
 import { noChanges, statText } from "../stat-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
-import { exportEach, exportNamed } from "./export-conversations.js";
 import { serversText } from "./server-prompts.js";
 
 const maxShown = 10;
@@ -309,4 +321,67 @@ async function entryText({ id, path, name, updatedAt, pinned }: SavedConversatio
 
 function oneLine(text: string): string {
   return shortened(text.trim().replaceAll(/\s+/g, " "), maxChars);
+}
+
+/** Exports the named conversation, or the current one; returns the lines to print. */
+async function exportNamed(
+  context: CommandContext,
+  current: CurrentConversation,
+  text: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { named, format } = parseExportArguments(text);
+  return await reportErrors(context, async () => {
+    if (named === "" && current.workspace.config.persistence.enabled && current.begun === undefined) {
+      return ["This conversation has no messages yet."];
+    }
+    if (named === "" && !current.workspace.config.persistence.enabled) return [nothingExportedText];
+    const target = named === "" ? currentTarget(current) : await findTarget(context, current.workspace.places, named);
+    const report = await exportToDirectory(context, current.workspace, target, { format, signal });
+    const loss = lossText(format, Object.entries(report.left));
+    return [reportText(report), ...(loss === undefined ? [] : [`  ${loss}`])];
+  });
+}
+
+/** Exports all conversations of the project; returns the lines to print. */
+async function exportEach(
+  context: CommandContext,
+  { workspace }: CurrentConversation,
+  text: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  return await reportErrors(context, async () => {
+    if (!workspace.config.persistence.enabled) return [nothingExportedText];
+    const format = text === "" ? defaultExportFormat : text;
+    if (!isExportFormat(format)) return [unknown(format)];
+    return [projectText(await exportProject(context, workspace, { format, signal }))];
+  });
+}
+
+/** Passes the path too, because the file may be in any folder. */
+function currentTarget({ id, begun }: CurrentConversation): Target {
+  const path = begun?.conversation.rolloutPath;
+  return path === undefined || path === null ? { id } : { id, path };
+}
+
+/** A name may contain spaces: the last word is the format if it is one. */
+function parseExportArguments(text: string): { named: string; format: ExportFormat } {
+  const [, before = "", last = ""] = /^(.*?)\s*(\S*)$/.exec(text) ?? [];
+  return isExportFormat(last) ? { named: before, format: last } : { named: text, format: defaultExportFormat };
+}
+
+function unknown(format: string): string {
+  return `✗ Unknown format '${format}'. Formats: ${exportFormats.join(", ")}`;
+}
+
+/** A failed export must not end the interactive run. */
+async function reportErrors(context: CommandContext, work: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await work();
+  } catch (error) {
+    const { lines, unexpected } = describeError(error);
+    if (unexpected) throw error;
+    context.log("error", lines.join(" "));
+    return [...lines];
+  }
 }

@@ -1,5 +1,5 @@
-import { chooseRecord } from "../../../changes/restore/choose-record.js";
-import { endUnfinished } from "../../../changes/restore/undo-turn.js";
+import { chooseRecord } from "../../../changes/restore/plan-restore.js";
+import { endUnfinished } from "../../../changes/restore/restore.js";
 import { ChangeFolder } from "../../../changes/workspace/change-folder.js";
 import { changePlaces, SavedChanges } from "../../commands/changes/saved-changes.js";
 import {

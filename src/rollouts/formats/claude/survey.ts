@@ -1,12 +1,9 @@
 import { ImportError } from "../../../base/errors.js";
 import { isRecord } from "../../../base/is-record.js";
 import type { LineObject } from "../../file/line-object.js";
-import { fieldsOf, nonBlankText, textOf } from "../import/fields.js";
-import type { KeptRange } from "../import/kept-items.js";
-import { EntryPath } from "../import/lineage.js";
-import type { Losses } from "../import/losses.js";
-import { sourceLines } from "../import/source-file.js";
-import type { SourceFacts, SourceFile } from "../import/source.js";
+import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
+import { type KeptRange, EntryPath } from "../import/lineage.js";
+import { type Losses, sourceLines, type SourceFacts, type SourceFile } from "../import/source.js";
 
 /**
  * Result of a first pass through the file. Entries are identified by their position among those outside of

@@ -1,17 +1,24 @@
 import { basename } from "node:path";
-import { bareId } from "../../../base/text/conversation-id.js";
 import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
-import { lineFacts } from "../lines/form-facts.js";
-import { ForeignLineReader } from "../lines/form-reader.js";
+import { bareId } from "../../../base/text/conversation-id.js";
+import type { OwnLine } from "../../../messages/rollout-line.js";
+import { checkLine } from "../../file/check-line.js";
 import { findEarlierParts, type RolloutPart } from "../../file/history-base.js";
-import { idFromFileName } from "../../layout.js";
 import { legacyLines } from "../../file/legacy-lines.js";
 import type { LineObject } from "../../file/line-object.js";
-import { codexRecords } from "./records.js";
-import { fieldsOf, nonBlankText, textOf } from "../import/fields.js";
-import type { Losses } from "../import/losses.js";
-import { type NumberedObject, sourceLines } from "../import/source-file.js";
-import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
+import { idFromFileName } from "../../layout.js";
+import {
+  type Losses,
+  type NumberedObject,
+  sourceLines,
+  type ReadSource,
+  type SourceFacts,
+  type SourceFile,
+  type SourceRecord,
+} from "../import/source.js";
+import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
+import { lineFacts } from "../lines/detect.js";
+import { ForeignLineReader } from "../lines/form-reader.js";
 
 /** The model is named in one of the first lines, or not at all. */
 const maxFactLines = 1_000;
@@ -122,4 +129,23 @@ class RolloutReading {
       record.type === "line" ? legacyLines(record.line).map((line) => ({ type: "line", line })) : [record],
     );
   }
+}
+
+/**
+ * Imports a line of Codex or cody unchanged, except for metadata of the conversation. `time` is used for lines
+ * without a timestamp.
+ */
+export function codexRecords(value: LineObject, losses: Losses, time?: string): SourceRecord[] {
+  // Its facts were read before, leniently, because older versions lack fields.
+  if (value.type === "session_meta") return [];
+  const { line, isUnderstood } = checkLine(value, time);
+  if (!isUnderstood) losses.count("unknown_lines");
+  if (line === undefined) return [];
+  return line.type === "cody" ? ownRecords(line) : [{ type: "line", line }];
+}
+
+function ownRecords(line: Extract<OwnLine, { type: "cody" }>): SourceRecord[] {
+  const { payload } = line;
+  if (payload.type === "named") return [{ type: "named", name: payload.name }];
+  return payload.type === "imported" ? [] : [{ type: "line", line }];
 }

@@ -11,10 +11,9 @@ import {
   callItem,
   partItems,
   reasoningItem,
+  itemLine,
+  type ConvertedLines,
 } from "../lines/form-items.js";
-import { itemLine, type ConvertedLines } from "../lines/form-lines.js";
-import { filesText } from "./files-text.js";
-import { EntryTree } from "./tree.js";
 
 /** Reads a tree of entries one by one; at the start of a branch the history is reset to its state there. */
 export class EntryReader {
@@ -80,4 +79,57 @@ function blockItem({ type, id, name, input, thinking, signature }: Value): Respo
   if (type === "thinking" && typeof thinking === "string") return reasoningItem(thinking, signature);
   if (type !== "tool_call" || typeof id !== "string" || typeof name !== "string") return undefined;
   return callItem(id, name, input);
+}
+
+interface Entry {
+  readonly parent: string | null;
+  readonly items: readonly ResponseItem[];
+  /** Whether the entry replaces everything before it. */
+  readonly replaces: boolean;
+}
+
+/** A tree of entries that name their parents. The path to the last entry is the conversation. */
+class EntryTree {
+  readonly #entries = new Map<string, Entry>();
+  #leaf: string | null = null;
+
+  /** Whether an entry with this parent continues the last one. */
+  follows(parent: string | null): boolean {
+    return parent === this.#leaf;
+  }
+
+  add(id: string, entry: Entry): void {
+    this.#entries.set(id, entry);
+    this.#leaf = id;
+  }
+
+  /**
+   * Returns the items on the path up to an entry, optionally starting at `from`; empty when `from` is not on the
+   * path. Only the last compaction counts, so compactions among the entries it keeps contribute nothing.
+   */
+  itemsUpTo(id: string | null, from?: string): ResponseItem[] {
+    const path: (readonly ResponseItem[])[] = [];
+    const seen = new Set<string>();
+    for (let at = id; at !== null && !seen.has(at);) {
+      const entry = this.#entries.get(at);
+      if (entry === undefined) break;
+      seen.add(at);
+      if (from === undefined || !entry.replaces) path.push(entry.items);
+      if (at === from) break;
+      at = entry.replaces && from === undefined ? null : entry.parent;
+    }
+    return from !== undefined && !seen.has(from) ? [] : path.toReversed().flat();
+  }
+}
+
+/** Returns the file lists to append to the summary, unless it contains them already. */
+export function filesText({ summary, details }: LineObject): string {
+  if (!isRecord(details) || /^(?:## Files (?:Read|Modified)|<(?:read|modified)-files>)$/m.test(String(summary)))
+    return "";
+  return listText("Files Read", details["readFiles"]) + listText("Files Modified", details["modifiedFiles"]);
+}
+
+function listText(title: string, files: unknown): string {
+  const names = Array.isArray(files) ? files.filter((file) => typeof file === "string") : [];
+  return names.length === 0 ? "" : `\n\n## ${title}\n${names.map((name) => `- ${name}`).join("\n")}`;
 }

@@ -7,12 +7,12 @@ import {
   ReasoningItem,
 } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
-import { codexRecords } from "../codex/records.js";
-import { type Fields, fieldsOf, nonBlankText, textOf } from "../import/fields.js";
-import { KeptItemBuffer, type KeptRange } from "../import/kept-items.js";
-import { EntryPath } from "../import/lineage.js";
-import type { Losses } from "../import/losses.js";
+import { codexRecords } from "../codex/read.js";
 import {
+  type Fields,
+  fieldsOf,
+  nonBlankText,
+  textOf,
   summaryItem,
   blocksOf,
   imagePart,
@@ -22,11 +22,19 @@ import {
   textPart,
   developerMessage,
 } from "../import/parts.js";
-import { sourceLines } from "../import/source-file.js";
-import type { AnsweredBy, ReadSource, SourceFile, SourceRecord, SourceFacts } from "../import/source.js";
+import { KeptItemBuffer, type KeptRange, EntryPath } from "../import/lineage.js";
+import {
+  type Losses,
+  sourceLines,
+  type AnsweredBy,
+  type ReadSource,
+  type SourceFile,
+  type SourceRecord,
+  type SourceFacts,
+} from "../import/source.js";
 import { isoTime } from "../lines/detect.js";
 import { callOutputItem, callItem, messageItem, reasoningItem } from "../lines/form-items.js";
-import { filesText } from "./files-text.js";
+import { filesText } from "./lines.js";
 
 /** Maps pi's names of APIs to cody's. */
 const apis: ReadonlyMap<unknown, ItemOrigin["api"]> = new Map([

@@ -1,13 +1,17 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { lineFacts } from "../lines/form-facts.js";
-import { isoTime } from "../lines/detect.js";
+import { lineFacts, isoTime } from "../lines/detect.js";
 import { messageItems } from "./items.js";
 import type { LineObject } from "../../file/line-object.js";
-import { codexRecords } from "../codex/records.js";
-import { fieldsOf, textOf } from "../import/fields.js";
-import type { Losses } from "../import/losses.js";
-import { sourceLines } from "../import/source-file.js";
-import type { ReadSource, SourceFacts, SourceFile, SourceRecord } from "../import/source.js";
+import { codexRecords } from "../codex/read.js";
+import { fieldsOf, textOf } from "../import/parts.js";
+import {
+  type Losses,
+  sourceLines,
+  type ReadSource,
+  type SourceFacts,
+  type SourceFile,
+  type SourceRecord,
+} from "../import/source.js";
 
 /** The first lines contain all facts. */
 const maxFactLines = 10;

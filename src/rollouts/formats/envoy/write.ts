@@ -2,9 +2,8 @@ import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
-import type { WriterInput } from "../export/writing.js";
-import { type PlainPart, plainPart } from "../export/form-parts.js";
-import type { ExportFacts } from "../export/survey.js";
+import type { WriterInput, ExportFacts } from "../export/survey.js";
+import { type PlainPart, plainPart } from "../export/parts.js";
 
 /**
  * Writes AI SDK messages, one per line. The format knows neither compactions nor rollbacks, so only the current

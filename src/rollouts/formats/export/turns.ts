@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import { addUsage, noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import { isRealUserMessage } from "../../../base/codex/context-message.js";
 
 /** One event of a turn. */
 export type TurnEntry =
@@ -194,4 +194,17 @@ function metaLabels({ payload, metadata }: Extract<OwnLine, { type: "session_met
     provider: typeof provider === "string" ? provider : (payload.model_provider ?? undefined),
     model: typeof model === "string" ? model : undefined,
   };
+}
+
+/** Yields the turns of a conversation one by one, each when it is complete. */
+export async function* readTurns(batches: AsyncIterable<readonly OwnLine[]>): AsyncGenerator<ExportedTurn> {
+  const turns = new TurnCollector({ remembersItems: true });
+  for await (const batch of batches) {
+    for (const line of batch) {
+      const over = turns.add(line);
+      if (over !== undefined) yield over;
+    }
+  }
+  const last = turns.end();
+  if (last !== undefined) yield last;
 }

@@ -1,6 +1,27 @@
 import type { MarkedToken, Token, Tokens } from "marked";
-import { diffHtml, isDiff } from "./diff.js";
-import { escapeHtml, escapedValue } from "./escape.js";
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/**
+ * Invisible characters and those that change the text around them: control characters except tab and newline,
+ * direction marks, zero-width characters except the joiners of letters and emoji, and lone surrogates.
+ */
+const unseen =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+/** Detects unified diffs, by file names followed by a hunk, and patches, by their first line. */
+const unified = /^(?:diff --git .*|--- \S.*\n\+\+\+ \S.*)$/m;
+
+const hunk = /^@@ .*@@/m;
+
+const patch = /^\*\*\* Begin Patch$/m;
 
 const schemes = new Set(["http:", "https:", "mailto:"]);
 
@@ -167,4 +188,44 @@ function safeLink(href: string): string | undefined {
 /** Whether the URL contains the image itself, in a raster format that cannot contain scripts. */
 function isInlineImage(url: string): boolean {
   return rasterImage.test(url);
+}
+
+function isDiff(text: string): boolean {
+  return patch.test(text) || (unified.test(text) && hunk.test(text));
+}
+
+/** Renders a diff. The signs stay, so that added and removed lines differ by more than colour. */
+export function diffHtml(text: string): string {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return `<pre class="diff">${lines.map(lineHtml).join("")}</pre>`;
+}
+
+function lineHtml(line: string): string {
+  const kind = kindOf(line);
+  return `<span${kind === undefined ? "" : ` class="${kind}"`}>${escapeHtml(line)}\n</span>`;
+}
+
+function kindOf(line: string): string | undefined {
+  if (/^(?:\+\+\+|---|diff |index |\*\*\* )/.test(line)) return "file";
+  if (line.startsWith("@@")) return "hunk";
+  if (line.startsWith("+")) return "add";
+  return line.startsWith("-") ? "del" : undefined;
+}
+
+/** Escapes a text for HTML and shows invisible characters by their code. */
+export function escapeHtml(text: string): string {
+  return plain(text).replaceAll(unseen, (character) => `<span class="c">${codeOf(character)}</span>`);
+}
+
+/** Escapes a text where no elements are allowed: in a double-quoted attribute or a title. */
+export function escapedValue(text: string): string {
+  return plain(text).replaceAll(unseen, (character) => `[${codeOf(character)}]`);
+}
+
+function plain(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

@@ -4,13 +4,10 @@ import { toolLine } from "../export/call-line.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import type { ToolOutputContent } from "../../../messages/response-item.js";
 import type { Attachment } from "../../history-messages.js";
-import { countText, minuteOf } from "../export/facts-text.js";
+import { countText, minuteOf, turnTitle } from "../export/survey.js";
 import { partsOf, type Part } from "../export/parts.js";
-import { turnTitle } from "../export/survey.js";
 import type { ExportedTurn } from "../export/turns.js";
-import { diffHtml } from "./diff.js";
-import { escapeHtml } from "./escape.js";
-import { codeHtml, imageHtml, plainHtml, type Prose } from "./prose.js";
+import { diffHtml, codeHtml, imageHtml, plainHtml, type Prose, escapeHtml } from "./prose.js";
 
 const maxInlineChars = 80;
 

@@ -12,11 +12,16 @@ import { readEntrySource } from "../diligent/read.js";
 import { readMessageSource } from "../envoy/read.js";
 import { readJsonSource, isJsonHistory } from "../json/read.js";
 import { detectLineFormat } from "../lines/detect.js";
-import { type Fields, fieldsOf } from "./fields.js";
-import { type ImportFormat, importFormats } from "./import-format.js";
-import { Losses } from "./losses.js";
-import { sourceFile } from "./source-file.js";
-import type { ReadSource, Source, SourceFile } from "./source.js";
+import { type Fields, fieldsOf } from "./parts.js";
+import {
+  type ImportFormat,
+  importFormats,
+  sourceFile,
+  type ReadSource,
+  type Source,
+  type SourceFile,
+  Losses,
+} from "./source.js";
 
 /** Bytes read to detect the format; a first line may contain instructions or an image. */
 const headBytes = 1024 * 1024;

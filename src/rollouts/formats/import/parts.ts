@@ -1,5 +1,5 @@
+import { isRecord } from "../../../base/is-record.js";
 import type { ContentPart, MessageItem, ResponseItem } from "../../../messages/response-item.js";
-import { type Fields, nonBlankText, textOf } from "./fields.js";
 
 export function textPart(role: MessageItem["role"], text: string): ContentPart {
   return { type: role === "assistant" ? "output_text" : "input_text", text };
@@ -44,4 +44,20 @@ export function shellCommand({ command, output, exitCode }: Fields): ResponseIte
   const result = `<result>\n${code}Output:\n${textOf(output) ?? ""}\n</result>`;
   const text = `<user_shell_command>\n<command>\n${textOf(command) ?? ""}\n</command>\n${result}\n</user_shell_command>`;
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns an object's fields; none for any other value. */
+export function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Returns a text unless it is blank. */
+export function nonBlankText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }

@@ -1,9 +1,7 @@
+import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { messageText, type ReasoningItem, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { isRealUserMessage } from "../../../base/codex/context-message.js";
-import { isForeignReasoning, shownReasoning } from "../codex/thoughts.js";
-import type { Losses } from "./losses.js";
-import type { AnsweredBy, SourceRecord } from "./source.js";
+import type { Losses, AnsweredBy, SourceRecord } from "./source.js";
 
 export interface TurnLinesParts {
   readonly losses: Losses;
@@ -197,4 +195,18 @@ class CallMatcher {
     if (open > 0) this.#open.set(id, open);
     else this.#open.delete(id);
   }
+}
+
+/**
+ * Whether a reasoning item would prevent Codex from continuing the history: Codex sends back every item it finds, and
+ * its API accepts only reasoning that it encrypted itself.
+ */
+function isForeignReasoning(item: ResponseItem): item is ReasoningItem {
+  if (item.type !== "reasoning") return false;
+  return typeof item.encrypted_content !== "string" || (item.origin !== undefined && item.origin.api !== "responses");
+}
+
+/** Returns the texts of a reasoning item that Codex shows. */
+function shownReasoning({ summary, content }: ReasoningItem): string[] {
+  return (summary.length > 0 ? summary : (content ?? [])).map(({ text }) => text);
 }

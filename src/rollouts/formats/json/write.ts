@@ -3,10 +3,8 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
 import { toolCallsOf } from "../../history-messages.js";
-import type { WriterInput } from "../export/writing.js";
-import { readTurns } from "../export/played-turns.js";
-import type { ExportFacts } from "../export/survey.js";
-import type { ExportedTurn, TurnEntry } from "../export/turns.js";
+import type { WriterInput, ExportFacts } from "../export/survey.js";
+import { readTurns, type ExportedTurn, type TurnEntry } from "../export/turns.js";
 
 /** Version of this JSON shape. */
 const version = 1;

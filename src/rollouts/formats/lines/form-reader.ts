@@ -1,11 +1,15 @@
+import { labelledSummary } from "../../../base/codex/codex-summary.js";
 import { isRecord } from "../../../base/is-record.js";
+import { CompactionNotes } from "../../../messages/compaction.js";
+import { ResponseItem, withCodexParts } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/line-object.js";
+import { linesOfTurn, type TurnMetadata } from "../../turns.js";
 import { EntryReader } from "../diligent/lines.js";
-import { lineFacts } from "./form-facts.js";
-import { type ConvertedLines, itemLine, metaLine } from "./form-lines.js";
-import { type LineFormat, detectLineFormat, isoTime } from "./detect.js";
 import { messageItems } from "../envoy/items.js";
-import { turnLines } from "../turns/lines.js";
+import { type LineFormat, detectLineFormat, isoTime, lineFacts } from "./detect.js";
+import { type ConvertedLines, itemLine, metaLine } from "./form-items.js";
+
+const knownItem = ResponseItem.options[0];
 
 /** Reads the lines of a file that are not in Codex's format, without changing the file. */
 export class ForeignLineReader {
@@ -47,4 +51,33 @@ export class ForeignLineReader {
       ...(commit === undefined ? {} : { git: { commit_hash: commit } }),
     });
   }
+}
+
+/** Converts a line with a whole turn, or with the summary of the turns before it. */
+export function turnLines(value: LineObject, turnId: string): ConvertedLines {
+  const { items, summary } = value;
+  const timestamp = isoTime(value["timestamp"]);
+  if (!Array.isArray(items)) {
+    const message = labelledSummary(String(summary));
+    return { lines: [{ timestamp, type: "compacted", payload: { message } }], whole: true };
+  }
+  const known = items.map(withCodexParts).filter((item): item is ResponseItem => knownItem.safeParse(item).success);
+  const whole = known.length === items.length;
+  const metadata = turnMetadata(value);
+  if (known.length === 0 && metadata.replaces !== true) return { lines: [], whole };
+  const turn = { timestamp: Date.parse(timestamp), items: known, metadata };
+  return { lines: linesOfTurn(turn, turn.timestamp, turnId), whole };
+}
+
+/** Reads the provider, model and other metadata of a turn. */
+export function turnMetadata(value: LineObject): TurnMetadata {
+  const { provider, model, tokens, replaces, compaction } = isRecord(value["metadata"]) ? value["metadata"] : {};
+  const notes = CompactionNotes.safeParse(compaction);
+  return {
+    ...(typeof provider === "string" ? { provider } : {}),
+    ...(typeof model === "string" ? { model } : {}),
+    ...(typeof tokens === "number" ? { tokens } : {}),
+    ...(replaces === true ? { replaces } : {}),
+    ...(notes.success ? { compaction: notes.data } : {}),
+  };
 }

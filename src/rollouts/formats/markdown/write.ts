@@ -2,12 +2,9 @@ import { shownText } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
 import { toolLine } from "../export/call-line.js";
 import { type Attachment, outputText } from "../../history-messages.js";
-import { countText, factRows, minuteOf } from "../export/facts-text.js";
+import { countText, factRows, minuteOf, turnTitle, type WriterInput } from "../export/survey.js";
 import { partsOf, type Part } from "../export/parts.js";
-import { readTurns } from "../export/played-turns.js";
-import { turnTitle } from "../export/survey.js";
-import type { ExportedTurn } from "../export/turns.js";
-import type { WriterInput } from "../export/writing.js";
+import { readTurns, type ExportedTurn } from "../export/turns.js";
 
 const minFence = 3;
 

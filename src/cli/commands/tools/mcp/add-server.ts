@@ -6,8 +6,8 @@ import { changeConfig } from "../../settings/change-config.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";
 import { type Interruption, watchSignals } from "../../../terminal/interruption.js";
-import { readSecret } from "../../../terminal/read-secret.js";
-import { serverText } from "./shown-server.js";
+import { readSecret } from "../../../terminal/read-input.js";
+import { serverText } from "./known-servers.js";
 
 const usage = "Usage: cody mcp add <name> -- <command> [arguments], or cody mcp add <name> --url <url>";
 

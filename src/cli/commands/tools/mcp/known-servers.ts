@@ -1,7 +1,13 @@
-import { readProjectServers } from "../../../../config/project/project-servers.js";
+import { quotedCommand } from "../../../../base/text/quoted-command.js";
+import { mask } from "../../../../base/text/redaction.js";
+import { visible } from "../../../../base/text/visible.js";
+import { readProjectServers } from "../../../../config/project/project-config.js";
+import { secretOfArgument, createRedactor } from "../../../../config/secrets/redact.js";
 import type { McpServerEntry } from "../../../../messages/mcp-config.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
+
+const redactShapes = createRedactor([]);
 
 /** A configured server, and whether a conversation would start it. */
 export interface KnownServer {
@@ -42,4 +48,33 @@ export async function loadServers(context: CommandContext): Promise<KnownServers
 
 function statusOf({ enabled }: McpServerEntry): "on" | "off" {
   return enabled === false ? "off" : "on";
+}
+
+/** A server on one line. */
+export function serverText(entry: McpServerEntry): string {
+  const shown = shownEntry(entry);
+  return "url" in shown ? visible(shown.url) : quotedCommand([shown.command, ...(shown.args ?? [])]);
+}
+
+/** Shows only the names of values that may be secret. */
+export function shownEntry(entry: McpServerEntry) {
+  if ("url" in entry) {
+    const { url, http_headers: headers, ...rest } = entry;
+    return { url: shownUrl(url), ...rest, ...(headers === undefined ? {} : { http_headers: Object.keys(headers) }) };
+  }
+  const { env, args, ...rest } = entry;
+  return {
+    ...rest,
+    ...(args === undefined ? {} : { args: args.map(shownArgument) }),
+    ...(env === undefined ? {} : { env: Object.keys(env) }),
+  };
+}
+
+function shownUrl(url: string): string {
+  return redactShapes(url.replaceAll(/([?&][^=&#]*=)[^&#]+/g, `$1${mask}`));
+}
+
+function shownArgument(argument: string, index: number, all: readonly string[]): string {
+  const secret = secretOfArgument(all, index);
+  return secret === undefined ? redactShapes(argument) : `${argument.slice(0, -secret.length)}${mask}`;
 }

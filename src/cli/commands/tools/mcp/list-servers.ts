@@ -3,8 +3,7 @@ import { messageOf } from "../../../../actors/runtime/failures.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printResult } from "../../../context.js";
-import { type KnownServer, loadServers } from "./known-servers.js";
-import { serverText, shownEntry } from "./shown-server.js";
+import { type KnownServer, loadServers, serverText, shownEntry } from "./known-servers.js";
 
 /** Lists the configured servers without starting any. */
 export async function listServers(context: CommandContext): Promise<number> {

@@ -6,12 +6,10 @@ import type { McpLogin } from "../../../../messages/tokens.js";
 import { visible } from "../../../../base/text/visible.js";
 import { createFetch } from "../../../../providers/transport/http-fetch.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
-import { type ContextOf, printResult } from "../../../context.js";
+import { type ContextOf, printResult, currentTime } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
-import { loginSecrets } from "../../settings/authorize-url.js";
-import { CallbackServer } from "../../settings/callback-server.js";
-import { currentTime } from "../../../terminal/now.js";
-import { numberFlag } from "../../../format/whole-number.js";
+import { loginSecrets, CallbackServer } from "../../settings/callback-server.js";
+import { numberFlag } from "../../../format/age.js";
 import { loadServers } from "./known-servers.js";
 
 const loginTimeoutMs = 10 * 60_000;

@@ -1,5 +1,5 @@
 import type { ServerState } from "../../../../actors/mcp/mcp-server.js";
-import { SharedServer } from "../../../../actors/mcp/shared-server.js";
+import { SharedServer } from "../../../../actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../../config/secrets/mcp-redactor.js";
 import { shortened } from "../../../../base/text/truncate.js";
 import { visible } from "../../../../base/text/visible.js";
