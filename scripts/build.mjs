@@ -17,7 +17,7 @@ export const library = {
   rollouts: "src/public/rollouts.ts",
   testing: "src/public/testing.ts",
 };
-const outbox = "src/actors/rollout-writer/open-outbox.ts";
+const outbox = "src/actors/rollout-writer/outbox.ts";
 
 /** Bundles what runs; the declarations take longer and only a package needs them. */
 export async function build({ declarations }) {

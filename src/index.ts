@@ -1,7 +1,7 @@
 // The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager } from "./manager.js";
 export type { Tokenizer } from "./actors/compactor/token-counts.js";
-export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/open-calls.js";
+export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
@@ -23,10 +23,10 @@ export type {
 } from "./actors/conversation/saved/import-conversation.js";
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
 export type { Settings } from "./actors/conversation/state/settings.js";
-export type { ActiveTurn, TurnStatus } from "./actors/conversation/state/cell.js";
-export type { RetryPolicy } from "./actors/conversation/turn/sampling.js";
-export type { UndoReport } from "./actors/conversation/compaction/change-history.js";
-export type { RolloutOutbox } from "./actors/rollout-writer/open-outbox.js";
+export type { ActiveTurn, TurnStatus } from "./actors/conversation/state/live-state.js";
+export type { RetryPolicy } from "./actors/conversation/turn/call-model.js";
+export type { UndoReport } from "./actors/conversation/turn/between-turns.js";
+export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/recorder.js";
 export type { CompactionStrategy } from "./compaction/strategy.js";
 export type { ExportFormat } from "./rollouts/formats/export/export-format.js";
@@ -46,8 +46,11 @@ export type { SaveKnowledge, Tool, ToolContext, ToolEvent, ToolScope } from "./t
 
 // Functions and classes under the names of the API documents; `cody/compaction` and `cody/rollouts` have their relatives.
 export { type CompactContext, getSummary, runCompactTask } from "./actors/conversation/compaction/run-compact-task.js";
-export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/write-knowledge.js";
-export { ConversationPersistence, type PersistenceOptions } from "./actors/persistence/conversation-persistence.js";
+export { appendKnowledge, readKnowledge, readRecentKnowledge } from "./actors/knowledge/knowledge-file.js";
+export {
+  ConversationPersistence,
+  type PersistenceOptions,
+} from "./actors/conversation/saved/conversation-persistence.js";
 export { type RecorderOptions, RolloutRecorder } from "./actors/rollout-writer/recorder.js";
 export type { ChangedFile, FileMode, FileVersion } from "./changes/changed-file.js";
 export { type TrackedFile, TurnDiffTracker, type TurnDiffOptions } from "./changes/turn-diff-tracker.js";
@@ -64,8 +67,8 @@ export {
   formatFileOperations,
 } from "./compaction/summary/file-operations.js";
 export { estimateTokens } from "./compaction/tokens/estimate-tokens.js";
-export { buildKnowledgeSection } from "./context/knowledge-section.js";
-export { knowledgeScore, rankKnowledge } from "./context/knowledge-section.js";
+export { buildKnowledgeSection } from "./context/knowledge.js";
+export { knowledgeScore, rankKnowledge } from "./context/knowledge.js";
 export type { CoreMessage } from "./rollouts/history-messages.js";
 export {
   listRollouts,

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { AllEvents } from "./actors/conversation/all-events.js";
+import { AllEvents } from "./actors/conversation/events.js";
 import {
   validateOptions,
   type CountTokensOptions,
@@ -24,12 +24,12 @@ import {
 import { openStore } from "./actors/conversation/store/open-store.js";
 import { ConversationOpener } from "./actors/conversation/open/opener.js";
 import type { Store } from "./actors/conversation/store/store.js";
-import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/summarizer.js";
+import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { RequestGate } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
-import { spawn } from "./actors/runtime/cell.js";
+import { spawn } from "./actors/runtime/spawn.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -45,8 +45,8 @@ import { effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
-import { countTokens, openCpuPool } from "./workers/open-cpu-pool.js";
-import { openIoPool } from "./workers/open-io-pool.js";
+import { countTokens, openCpuPool } from "./workers/cpu-pool.js";
+import { openIoPool } from "./workers/io-pool.js";
 import { FailureError } from "./messages/failure-error.js";
 
 /** Connects conversations, their store and the configuration. */

@@ -1,6 +1,6 @@
 import type { Actor, Ref } from "../../src/actors/runtime/actor.js";
 import { Deferred } from "../../src/base/time/waiting.js";
-import { spawn } from "../../src/actors/runtime/cell.js";
+import { spawn } from "../../src/actors/runtime/spawn.js";
 import { echo } from "./echo.js";
 import { perSecond } from "./measure.js";
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { RolloutOutbox } from "../../src/actors/rollout-writer/open-outbox.js";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
 import { redactionRules } from "../../src/config/secrets/rules.js";

@@ -1,4 +1,4 @@
-import type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
+import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { conversationName } from "../base/text/conversation-name.js";
 import type { ProjectRoots } from "../config/project/project.js";
 import type { CommandFlags, CommandName } from "./arguments/command-table.js";

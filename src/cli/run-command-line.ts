@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
+import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { resolveCodexHome, codyHome } from "../config/paths.js";
 import { findProjectRoots, type ProjectRoots } from "../config/project/project.js";
 import { version } from "../version.js";
@@ -76,7 +76,7 @@ async function cleanUp(context: CommandContext<GivenFlags>): Promise<void> {
 }
 
 async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {
-  const { openOutbox } = await import("../actors/rollout-writer/open-outbox.js");
+  const { openOutbox } = await import("../actors/rollout-writer/outbox.js");
   const outbox = openOutbox(env);
   outbox.start();
   return outbox;

@@ -3,7 +3,7 @@ import type { Conversation } from "../actors/conversation/handle.js";
 import type { NewConversation } from "../actors/conversation/open/manager-options.js";
 import { resolveSettings } from "../actors/conversation/state/settings.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-conversation.js";
-import { saveFailureReason } from "../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../actors/rollout-writer/save-failure.js";
 import { InvalidInputError } from "../base/errors.js";
 import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
@@ -24,7 +24,7 @@ import { configFlags } from "./arguments/config-flags.js";
 import type { SettingFlag } from "./arguments/flag-table.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import type { CommandContext, SharedContext } from "./context.js";
-import { codexPersistence } from "./conversations/conversation-directory.js";
+import { codexPersistence } from "./conversations/conversation-places.js";
 import { loadSettings } from "./load-settings.js";
 
 type WorkspaceContext = SharedContext<SettingFlag | "codex" | "force" | "recordedCwd">;

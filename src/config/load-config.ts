@@ -2,7 +2,7 @@ import type { Config, Layout } from "../messages/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./files/config-file.js";
 import type { ConfigName } from "./settings/config-names.js";
 import { environmentConfig } from "./settings/environment-config.js";
-import { mergeLoginChoice } from "./providers/provider-choice.js";
+import { mergeLoginChoice } from "./providers/choose-provider.js";
 import { mcpSecrets } from "./secrets/redact.js";
 import { mergedConfig } from "./files/merge-config.js";
 import { conversationPlaces, type ConversationPlaces } from "./paths.js";

@@ -3,7 +3,7 @@ import { dirname, join, sep } from "node:path";
 import { NotRegularError, openRegular, readAt, realPathOf } from "../base/fs/open-regular.js";
 import { systemCode, systemReason } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
-import { visibleText } from "./told-text.js";
+import { visibleText } from "./visible-text.js";
 
 /** Total size limit of a project's instruction files, and again of those in the home folder; the same as in Codex. */
 export const maxInstructionBytes = 32 * 1024;

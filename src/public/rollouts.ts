@@ -1,8 +1,11 @@
 /** `cody/rollouts`: saved conversations without a manager: reading, listing, recording, cleaning up. */
-export { ConversationPersistence, type PersistenceOptions } from "../actors/persistence/conversation-persistence.js";
+export {
+  ConversationPersistence,
+  type PersistenceOptions,
+} from "../actors/conversation/saved/conversation-persistence.js";
 export { type RetentionReport, type RetentionRun, runRetention } from "../actors/retention/run-retention.js";
 export { type DeleteOptions, TrashBin, type TrashBinParts } from "../actors/retention/trash-bin.js";
-export type { RolloutOutbox } from "../actors/rollout-writer/open-outbox.js";
+export type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 export { type RecorderOptions, RolloutRecorder } from "../actors/rollout-writer/recorder.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "../actors/rollout-writer/recorder.js";
 export { conversationPlaces, type ConversationPlaces } from "../config/paths.js";

@@ -7,7 +7,7 @@ import type { OwnLine, RolloutLine } from "../messages/rollout-line.js";
 import { noTokens } from "../messages/token-usage.js";
 import { sandboxPolicy } from "../messages/tools/policy.js";
 import { applyToHistory } from "./file/history.js";
-import { milliseconds } from "./formats/lines/detect.js";
+import { milliseconds } from "./formats/lines/detect-format.js";
 
 export interface TurnMetadata {
   provider?: string;

@@ -7,7 +7,7 @@ import { isSameStamp, stampOf } from "./files/file-stamps.js";
 import { openFolder } from "./files/open-folder.js";
 import { replaceFile } from "./files/replace-file.js";
 import type { ToolContext, ToolScope } from "./tool.js";
-import { writeTarget } from "./policy/write-target.js";
+import { writeTarget } from "./policy/target-paths.js";
 import { counted } from "../base/text/counted.js";
 
 const maxContentBytes = 10_000_000;

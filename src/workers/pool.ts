@@ -2,7 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import { FailureError } from "../messages/failure-error.js";
 import type { Failure } from "../messages/failure.js";
-import { jobFailed, type JobOutcome, type JobTable, type Task, type TaskOutcome, pack, unpack } from "./job.js";
+import { jobFailed, type JobOutcome, type JobTable, type Task, type TaskOutcome, pack, unpack } from "./jobs.js";
 
 const closeBoundMs = 5_000;
 

@@ -3,8 +3,8 @@ import { offlineProvider } from "../providers/offline/provider.js";
 import type { Provider } from "../providers/provider.js";
 import type { Transport } from "../providers/transport/transport.js";
 import { wireProvider } from "../providers/wire-provider.js";
-import type { IoJobs, SummaryTarget } from "./open-io-pool.js";
-import type { JobBodies } from "./job.js";
+import type { IoJobs, SummaryTarget } from "./io-pool.js";
+import type { JobBodies } from "./jobs.js";
 import { summarize } from "./summarize.js";
 
 /**

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { saveFailureReason } from "../../src/actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../src/actors/rollout-writer/save-failure.js";
 import { systemCode, systemProblem, systemReason } from "../../src/base/system-error.js";
 import { failureText } from "../../src/tools/files/file-problem.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { approvalText } from "../../src/cli/terminal/approval/ask-at-terminal.js";
+import { approvalText } from "../../src/cli/terminal/approval.js";
 
 const choices =
   "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";

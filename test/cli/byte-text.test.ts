@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ageText, byteText } from "../../src/cli/format/age.js";
+import { ageText, byteText } from "../../src/cli/format.js";
 
 test.each([
   [0, "0 bytes"],

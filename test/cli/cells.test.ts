@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitted } from "../../src/cli/format/age.js";
+import { fitted } from "../../src/cli/format.js";
 
 test.each([
   ["short", 10, "short"],

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { Cli, type CliResult, saysOn } from "../support/cli.js";
 import { idFromFileName } from "../../src/rollouts/layout.js";
-import { newTemporaryName } from "../../src/tools/files/stray-name.js";
+import { newTemporaryName } from "../../src/tools/files/temporary-name.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
 const hour = 60 * 60;

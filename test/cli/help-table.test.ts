@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { brokenLines, helpTable } from "../../src/cli/format/help-table.js";
+import { brokenLines, helpTable } from "../../src/cli/help-table.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { scripted } from "../support/scripted-provider.js";
 

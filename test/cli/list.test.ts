@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { appendFile, mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cursorText } from "../../src/rollouts/list/known-list.js";
+import { cursorText } from "../../src/rollouts/list/cached-list.js";
 import { Cli, finished } from "../support/cli.js";
 
 test("an empty home has no conversations", async () => {

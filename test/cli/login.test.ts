@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { CallbackServer } from "../../src/cli/commands/settings/callback-server.js";
+import { CallbackServer } from "../../src/cli/commands/settings/browser-login.js";
 import { type Child, Cli, type CliResult, finished, saysOn } from "../support/cli.js";
 import { account, TokenIssuer } from "../support/token-issuer.js";
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { TokenStore } from "../../src/actors/credentials/token-file.js";
+import { TokenStore } from "../../src/actors/credentials/token-store.js";
 import { Cli, type CliResult, finished, saysOn } from "../support/cli.js";
 import { OAuthServer } from "../support/mcp/oauth-server.js";
 

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { StatusLine } from "../../src/cli/terminal/activity/status-line.js";
+import { StatusLine } from "../../src/cli/terminal/status-line.js";
 import { outputTo } from "../../src/cli/terminal/output.js";
 import type { Terminal } from "../../src/cli/terminal/terminal.js";
 import { FakeTerminal } from "../support/cli-terminal.js";

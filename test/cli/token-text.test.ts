@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compactedText, tokenText } from "../../src/cli/format/age.js";
+import { compactedText, tokenText } from "../../src/cli/format.js";
 
 test.each([
   [0, "0"],

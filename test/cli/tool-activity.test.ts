@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ToolActivity } from "../../src/cli/terminal/activity/tool-activity.js";
+import { ToolActivity } from "../../src/cli/terminal/tool-activity.js";
 import type { EventMsg } from "../../src/messages/event.js";
 
 test("a command is shown as it was run, its output as it comes, and how it ended when it did not end well", () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { configEdits } from "../../src/config/files/text-lines.js";
+import { configEdits } from "../../src/config/files/config-edits.js";
 import { configFormats } from "../../src/config/files/config-format.js";
 
 type Name = "config.yaml" | "config.jsonc";

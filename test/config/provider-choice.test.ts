@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeChoice, type ProviderChoice } from "../../src/config/providers/provider-choice.js";
+import { mergeChoice, type ProviderChoice } from "../../src/config/providers/choose-provider.js";
 
 const lab = { provider: "openai", api: "chat", baseUrl: "http://lab/v1", model: "m" } as const;
 const key = { OPENAI_API_KEY: "k" };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildKnowledgeSection } from "../../src/context/knowledge-section.js";
+import { buildKnowledgeSection } from "../../src/context/knowledge.js";
 import type { KnowledgeEntry } from "../../src/messages/tools/knowledge.js";
 
 const now = new Date("2026-11-17T12:00:00.000Z");

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
 import type { StoredLines, StoredState } from "../../src/actors/conversation/store/store.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import type { ModelRequest } from "../../src/messages/model.js";
@@ -8,7 +8,7 @@ import { anthropicRequest } from "../../src/providers/messages/request-body.js";
 import { chatBody } from "../../src/providers/chat/request-body.js";
 import { responsesBody } from "../../src/providers/responses/request-body.js";
 import { readHeadBytes } from "../../src/rollouts/list/head.js";
-import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { nodeRepairFiles } from "../../src/rollouts/file/replacement.js";
 import { needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
 import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { ConversationError } from "../../src/base/errors.js";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
 import { secret, sourceRollouts } from "./fuzz-sources.js";
 import { fuzzedRollout } from "./fuzzed-rollout.js";
 import { newQuestion } from "./question.js";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { numberedLines, upTo } from "./numbered-lines.js";
 import { Writing, type Place } from "./writing.js";
 

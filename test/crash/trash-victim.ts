@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
-import { removeForGood } from "../../src/rollouts/trash/settle-trash.js";
+import { removeForGood } from "../../src/rollouts/trash/finish-interrupted.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
 import { trashed, nodeTrashFiles } from "../../src/rollouts/trash/trash-files.js";
 import { say } from "./report.js";

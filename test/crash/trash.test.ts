@@ -1,10 +1,10 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
-import { finishInterrupted } from "../../src/rollouts/trash/settle-trash.js";
+import { finishInterrupted } from "../../src/rollouts/trash/finish-interrupted.js";
 import { trashed, nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
 import { conversationId as id, everything, putConversation } from "../rollouts/trash/conversation-on-disk.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
-import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { nodeRepairFiles } from "../../src/rollouts/file/replacement.js";
 import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import type { WriterHarness, Writer } from "../actors/rollout-writer/writer-harness.js";
 import { numberedLine, upTo } from "./numbered-lines.js";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { RolloutOutbox } from "../../src/actors/rollout-writer/open-outbox.js";
-import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { createRolloutWriter, type RolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
-import { spawn } from "../../src/actors/runtime/cell.js";
+import { spawn } from "../../src/actors/runtime/spawn.js";
 import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-command.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 import { numberedLine } from "./numbered-lines.js";

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { CodexLocks } from "../../src/actors/rollout-writer/owner-socket.js";
+import { CodexLocks } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { Layout } from "../../src/messages/config.js";
 import { bareId } from "../../src/base/text/conversation-id.js";
 import { CodexLockError, ConversationInUseError } from "../../src/base/errors.js";

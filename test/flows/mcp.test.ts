@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { TokenStore } from "../../src/actors/credentials/token-file.js";
+import { TokenStore } from "../../src/actors/credentials/token-store.js";
 import { setTrust } from "../../src/config/project/project.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { MockReply } from "../../src/mock-llm/script.js";
-import { redactedData, signatureOf } from "../../src/mock-llm/seal.js";
+import { redactedData, signatureOf } from "../../src/mock-llm/signatures.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { mockLlm, type SpokenApi, wireApis, wireEnv, wireManager } from "../support/wire-apis.js";

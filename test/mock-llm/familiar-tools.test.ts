@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutCheckedTools, cacheToolCheck } from "../../src/mock-llm/familiar-tools.js";
+import { withoutCheckedTools, cacheToolCheck } from "../../src/mock-llm/checked-tools.js";
 import { apis, type ApiName, hello, openMock, post } from "../support/open-mock-llm.js";
 
 const schema = { type: "object", properties: { list: { type: "array", items: { type: "string" } } } };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactedData, signatureOf } from "../../src/mock-llm/seal.js";
+import { redactedData, signatureOf } from "../../src/mock-llm/signatures.js";
 import { openMock, paths, post } from "../support/open-mock-llm.js";
 
 const user = (...content: object[]) => ({ role: "user", content });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encryptedContent } from "../../src/mock-llm/seal.js";
+import { encryptedContent } from "../../src/mock-llm/signatures.js";
 import { openMock, post } from "../support/open-mock-llm.js";
 
 const call = { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" };

@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
-import { normalizeHistory } from "../../src/providers/normalize/normalized.js";
+import { normalizeHistory } from "../../src/providers/normalize/normalize-history.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Case {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { normalizeHistory } from "../../src/providers/normalize/normalized.js";
+import { normalizeHistory } from "../../src/providers/normalize/normalize-history.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";
 

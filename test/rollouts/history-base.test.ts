@@ -2,7 +2,7 @@ import { appendFile, copyFile, mkdir, readdir, rename, stat, symlink, truncate, 
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { type ResponseItem, messageText } from "../../src/messages/response-item.js";
 import { readRollout } from "../../src/rollouts/file/read.js";

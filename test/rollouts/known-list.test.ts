@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { cachedPage } from "../../src/rollouts/list/known-list.js";
+import { cachedPage } from "../../src/rollouts/list/cached-list.js";
 import { listConversationsSync } from "../../src/rollouts/list/list-sync.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

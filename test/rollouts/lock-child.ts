@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { releaseLock, acquireLock } from "../../src/rollouts/file/lock.js";
 
 // Takes and releases locks as it is told, until it is killed.

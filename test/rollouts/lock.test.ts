@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { openOwnerSocket } from "../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { LockOwner } from "../../src/messages/rollout-command.js";
 import { releaseLock, acquireLock, probeSocket } from "../../src/rollouts/file/lock.js";
 import { processStartTime } from "../../src/base/process/process-state.js";

@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readPins, readPinsSync, withPins, writePin } from "../../src/rollouts/list/name-index.js";
+import { readPins, readPinsSync, withPins, writePin } from "../../src/rollouts/list/names-and-pins.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";

@@ -3,11 +3,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileLines, foldLines, loadInThreads } from "../../src/actors/conversation/store/load-in-threads.js";
+import { fileLines, foldLines, loadInThreads } from "../../src/actors/conversation/store/load-rollout.js";
 import { apply, type ConversationState, emptyState } from "../../src/actors/conversation/state/state.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
-import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { openCpuPool } from "../../src/workers/cpu-pool.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { ConversationNotFoundError, CorruptedRolloutError, InvalidInputError } from "../../src/base/errors.js";
 import type { Compacted, OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
-import { maxLineBytes, maxLineDepth } from "../../src/rollouts/file/line-object.js";
+import { maxLineBytes, maxLineDepth } from "../../src/rollouts/file/lines.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 
 let directory = "";

@@ -1,9 +1,9 @@
 import { link, lstat, mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { fileLines, foldLines } from "../../src/actors/conversation/store/load-in-threads.js";
-import { maxLineBytes } from "../../src/rollouts/file/line-object.js";
-import { nodeRepairFiles, type RepairFiles } from "../../src/rollouts/repair/repair-files.js";
+import { fileLines, foldLines } from "../../src/actors/conversation/store/load-rollout.js";
+import { maxLineBytes } from "../../src/rollouts/file/lines.js";
+import { nodeRepairFiles, type RepairFiles } from "../../src/rollouts/file/replacement.js";
 import { type RolloutScan, needsRepair, scanRollout } from "../../src/rollouts/repair/repair-scan.js";
 import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -2,8 +2,8 @@ import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { nodeRepairFiles } from "../../src/rollouts/repair/repair-files.js";
-import { findSecretsInFile, scrubFile } from "../../src/rollouts/scrub/scrub-conversation.js";
+import { nodeRepairFiles } from "../../src/rollouts/file/replacement.js";
+import { findSecretsInFile, scrubFile } from "../../src/rollouts/repair/scrub.js";
 import { redactorOf } from "../support/redaction.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { exactTokens } from "../../src/compaction/tokens/exact-tokens.js";
-import { countTokens, openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { countTokens, openCpuPool } from "../../src/workers/cpu-pool.js";
 import { openManager } from "../support/open-conversation.js";
 
 const words = "The quick brown fox jumps over the lazy dog, and it's 12:30 in São Paulo; 東京 sleeps.\n";

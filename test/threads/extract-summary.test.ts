@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { extractSummary } from "../../src/compaction/summary/extract-summary.js";
-import { openCpuPool } from "../../src/workers/open-cpu-pool.js";
+import { openCpuPool } from "../../src/workers/cpu-pool.js";
 import { assistant, user } from "../support/scripted-provider.js";
 
 test("a summary without a model is made in a thread as it is here", async () => {

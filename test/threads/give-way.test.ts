@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { getPriority } from "node:os";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { hasThreadPriority } from "../../src/workers/job.js";
+import { hasThreadPriority } from "../../src/workers/jobs.js";
 import { testThread } from "../support/test-thread.js";
 
 test("a thread that gives way has a lower priority than the others, which keep theirs", async () => {

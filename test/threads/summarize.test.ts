@@ -9,7 +9,7 @@ import {
   ioPoolLimits,
   openIoPool,
   summarizeInThread,
-} from "../../src/workers/open-io-pool.js";
+} from "../../src/workers/io-pool.js";
 import { Pool, type PoolOptions } from "../../src/workers/pool.js";
 import type { SummaryOutcome, SummaryRequest } from "../../src/workers/summarize.js";
 import { type Answer, begin, dataOf, type Loopback, serve, streaming } from "../providers/loopback.js";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { isStaleTemporary, newTemporaryName, temporaryKind } from "../../src/tools/files/stray-name.js";
+import { isStaleTemporary, newTemporaryName, temporaryKind } from "../../src/tools/files/temporary-name.js";
 
 const day = 24 * 60 * 60 * 1000;
 

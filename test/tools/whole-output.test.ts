@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OutputMemory } from "../../src/actors/conversation/calls/kept-outputs.js";
+import { OutputMemory } from "../../src/actors/conversation/calls/output-store.js";
 import { WholeOutput } from "../../src/tools/exec/whole-output.js";
 
 test("all that was written is there, up to a bound", () => {

@@ -9,8 +9,8 @@ import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
-import { isDeeperThan, maxLineDepth } from "../../rollouts/file/line-object.js";
-import type { UndoReport } from "./compaction/change-history.js";
+import { isDeeperThan, maxLineDepth } from "../../rollouts/file/lines.js";
+import type { UndoReport } from "./turn/between-turns.js";
 
 /**
  * Maximum JSON bytes of one submission. A reader takes a longer line for damage, so a larger submission could be saved

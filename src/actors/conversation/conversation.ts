@@ -7,14 +7,14 @@ import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
-import { unstartedCalls } from "./calls/open-calls.js";
-import { runQueuedChange, undoChanges, type UndoReport } from "./compaction/change-history.js";
+import { unstartedCalls } from "./calls/call-items.js";
+import { runQueuedChange, undoChanges, type UndoReport } from "./turn/between-turns.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
-import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/cell.js";
+import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
-import { continueTurn, runTurn } from "./turn/play-turn.js";
+import { continueTurn, runTurn } from "./turn/run-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
-import type { TurnParts, ConversationContext } from "./turn/turn-world.js";
+import type { TurnParts, ConversationContext } from "./conversation-context.js";
 
 /** Maximum number of inputs that wait while a turn runs. */
 export const maxQueuedInputs = 32;

@@ -26,12 +26,12 @@ import {
 import type { UserInput } from "../../messages/user-input.js";
 import { isRetryable } from "../../providers/failures/answer-error.js";
 import { type HistoryMessage, messagesOf, type ToolCallRecord, toolCallsOf } from "../../rollouts/history-messages.js";
-import type { SummaryOutcome } from "../compactor/summarizer.js";
+import type { SummaryOutcome } from "../compactor/compactor.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../runtime/actor.js";
 import { type EventQueue, type EventReader, sharedReader } from "../runtime/event-queue.js";
-import { isUnanswered } from "./calls/open-calls.js";
+import { isUnanswered } from "./calls/call-items.js";
 import {
   type ConversationOp,
   type ConversationAnswers,
@@ -40,10 +40,10 @@ import {
   toInputOp,
   jsonCopy,
 } from "./conversation-op.js";
-import type { ConversationCell, ActiveTurn } from "./state/cell.js";
+import type { ConversationCell, ActiveTurn } from "./state/live-state.js";
 import type { Settings } from "./state/settings.js";
 import type { ConversationState } from "./state/state.js";
-import type { UndoReport } from "./compaction/change-history.js";
+import type { UndoReport } from "./turn/between-turns.js";
 
 /** Codes of temporary problems: other work is running, or the disk has no room. */
 const temporaryCodes: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);

@@ -1,8 +1,8 @@
 import { loginFacts, type LoginName } from "../../config/providers/logins.js";
-import { providerOfAuth } from "../../config/providers/provider-choice.js";
+import { providerOfAuth } from "../../config/providers/choose-provider.js";
 import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
 import type { Access, LoginToken } from "../../providers/credential.js";
-import type { TokenReply, OpenCredentials, AccessOptions } from "./open-credentials.js";
+import type { TokenReply, OpenCredentials, AccessOptions } from "./credentials.js";
 import { FailureError } from "../../messages/failure-error.js";
 
 /** Resolves the credentials of requests, for all conversations of a manager. */
@@ -36,7 +36,7 @@ export class CredentialResolver {
 
   /** Loaded on first use: most users have a key and never need it. */
   async #ref(): Promise<OpenCredentials["ref"]> {
-    this.#credentials ??= import("./open-credentials.js").then(({ openCredentials }) => openCredentials(this.#options));
+    this.#credentials ??= import("./credentials.js").then(({ openCredentials }) => openCredentials(this.#options));
     return (await this.#credentials).ref;
   }
 

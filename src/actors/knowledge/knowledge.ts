@@ -1,12 +1,12 @@
 import { findProjectRoot } from "../../config/project/project.js";
-import { buildKnowledgeSection } from "../../context/knowledge-section.js";
+import { buildKnowledgeSection } from "../../context/knowledge.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { KnowledgeEntry, NewKnowledge } from "../../messages/tools/knowledge.js";
 import { failureText } from "../../tools/files/file-problem.js";
 import type { Actor, Ref } from "../runtime/actor.js";
-import { spawn } from "../runtime/cell.js";
+import { spawn } from "../runtime/spawn.js";
 import { KnowledgeIndex, ProjectStore, type ProjectStoreParts } from "./project-store.js";
-import type { ReadKnowledge } from "./write-knowledge.js";
+import type { ReadKnowledge } from "./knowledge-file.js";
 
 /** Maximum number of projects kept in memory; beyond it, the least recently used idle ones are dropped. */
 const maxProjects = 64;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { TextRedactor } from "../../base/text/redaction.js";
-import { visibleLine } from "../../context/told-text.js";
+import { visibleLine } from "../../context/visible-text.js";
 import {
   type KnowledgeEntry,
   type KnowledgeSource,
@@ -11,13 +11,7 @@ import {
 } from "../../messages/tools/knowledge.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
-import {
-  knowledgeStamp,
-  readKnowledgeFile,
-  type ReadKnowledge,
-  appendEntries,
-  removeLines,
-} from "./write-knowledge.js";
+import { knowledgeStamp, readKnowledgeFile, type ReadKnowledge, appendEntries, removeLines } from "./knowledge-file.js";
 
 const ownFolders = [".cody", "knowledge"];
 /** cody's own folder, which is written, and another program's, which is only read. */

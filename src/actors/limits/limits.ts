@@ -2,7 +2,7 @@ import type { RequestLimits } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
 import type { Actor, Ref } from "../runtime/actor.js";
-import { spawn } from "../runtime/cell.js";
+import { spawn } from "../runtime/spawn.js";
 
 /** Mailbox capacity of the limits actor: far more than the number of conversations that can wait at once. */
 const capacity = 100_000;

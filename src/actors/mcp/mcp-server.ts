@@ -5,7 +5,7 @@ import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";
-import { RestartWindow } from "../runtime/cell.js";
+import { RestartWindow } from "../runtime/spawn.js";
 import {
   CallDeadline,
   type PendingElicitation,
@@ -16,7 +16,7 @@ import {
 import { type Connection, openConnection } from "./transport/connection.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
-import { type ServerTarget, resolveServerTarget } from "./server-order.js";
+import { type ServerTarget, resolveServerTarget } from "./server-target.js";
 import { StderrLog } from "./transport/bounded-lines.js";
 
 /** The state of a server. The tools of a lost server are still offered: the next call reconnects it. */

@@ -2,7 +2,7 @@ import { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
 import type { Ref } from "../runtime/actor.js";
 import { messageOf, isolateListener } from "../runtime/failures.js";
-import { spawn } from "../runtime/cell.js";
+import { spawn } from "../runtime/spawn.js";
 import type { ElicitationRequest, ElicitationAnswer } from "./running-calls.js";
 import {
   type Answered,

@@ -2,9 +2,9 @@ import { type ConversationPlaces, isCodexDirectory, namesFile, pinsFile } from "
 import { findProjectRoot } from "../../config/project/project.js";
 import type { RetentionSettings } from "../../config/settings/effective-settings.js";
 import { type ConversationSummary, listConversations } from "../../rollouts/list/list.js";
-import { readNames, readPins } from "../../rollouts/list/name-index.js";
+import { readNames, readPins } from "../../rollouts/list/names-and-pins.js";
 import { readRollout } from "../../rollouts/file/read.js";
-import type { TrashedConversation } from "../../rollouts/trash/called.js";
+import type { TrashedConversation } from "../../rollouts/trash/describe-trashed.js";
 import { entryKey } from "../../rollouts/trash/trash-files.js";
 import type { Due } from "./plan-retention.js";
 

@@ -14,18 +14,18 @@ import type { TrashReason } from "../../messages/cleanup.js";
 import { FailureError } from "../../messages/failure-error.js";
 import { lockHolder } from "../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
-import { forgetIndexed } from "../../rollouts/index/with-index.js";
+import { forgetIndexed } from "../../rollouts/search/with-index.js";
 import { NotDeletableError } from "../../rollouts/list/conversation-files.js";
 import { forgetInIndex, appendToIndex } from "../../rollouts/list/index-file.js";
 import type { RolloutName } from "../../rollouts/list/layout-files.js";
-import { readNames } from "../../rollouts/list/name-index.js";
-import { describeTrashed, recordsName, type TrashedConversation } from "../../rollouts/trash/called.js";
+import { readNames } from "../../rollouts/list/names-and-pins.js";
+import { describeTrashed, recordsName, type TrashedConversation } from "../../rollouts/trash/describe-trashed.js";
 import { moveToTrash } from "../../rollouts/trash/move-to-trash.js";
-import { removeForGood, finishInterrupted } from "../../rollouts/trash/settle-trash.js";
+import { removeForGood, finishInterrupted } from "../../rollouts/trash/finish-interrupted.js";
 import { restore } from "../../rollouts/trash/restore.js";
 import { type Trashed, trashed, nodeTrashFiles } from "../../rollouts/trash/trash-files.js";
-import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/owner-socket.js";
-import { saveFailureReason } from "../rollout-writer/reason.js";
+import { openOwnerSocket, type OwnerSocket } from "../rollout-writer/rollout-locks.js";
+import { saveFailureReason } from "../rollout-writer/save-failure.js";
 
 export interface TrashBinParts {
   readonly places: ConversationPlaces;

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { TextRedactor } from "../../base/text/redaction.js";
 import { blobBytes, blobFolder, blobHash, hasBlob, writeBlob } from "../../rollouts/file/blobs.js";
-import type { RepairFiles } from "../../rollouts/repair/repair-files.js";
-import { makeDurableDirectory } from "./directory-syncs.js";
-import { saveFailureReason } from "./reason.js";
+import type { RepairFiles } from "../../rollouts/file/replacement.js";
+import { makeDurableDirectory } from "./durable-directory.js";
+import { saveFailureReason } from "./save-failure.js";
 
 export type BlobOutcome =
   | { readonly status: "kept"; readonly sha256: string; readonly bytes: number }

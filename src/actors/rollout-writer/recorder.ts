@@ -20,7 +20,7 @@ import { readRollout } from "../../rollouts/file/read.js";
 import { type ConversationMetadata, listConversations } from "../../rollouts/list/list.js";
 import { linesOfTurn, TurnGrouping, type RolloutTurn, type TurnMetadata } from "../../rollouts/turns.js";
 import { messageOf } from "../runtime/failures.js";
-import { openOutbox, type RolloutOutbox } from "./open-outbox.js";
+import { openOutbox, type RolloutOutbox } from "./outbox.js";
 import type { Rollout } from "./rollout.js";
 
 const deadlineMs = 10_000;

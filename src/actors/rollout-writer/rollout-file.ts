@@ -4,8 +4,8 @@ import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
 import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
 import { repairTail } from "../../rollouts/file/torn-tail.js";
-import type { DirectorySyncs } from "./directory-syncs.js";
-import { RolloutFileError } from "./reason.js";
+import type { DirectorySyncs } from "./durable-directory.js";
+import { RolloutFileError } from "./save-failure.js";
 
 export type OpenCommand = Extract<RolloutCommand, { type: "open" }>;
 

@@ -9,8 +9,8 @@ import type {
 } from "../../messages/rollout-command.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
 import type { Actor } from "../runtime/actor.js";
-import { DirectorySyncs } from "./directory-syncs.js";
-import { saveFailureReason, RolloutFileError } from "./reason.js";
+import { DirectorySyncs } from "./durable-directory.js";
+import { saveFailureReason, RolloutFileError } from "./save-failure.js";
 import { Descriptors, RolloutFile, type OpenCommand } from "./rollout-file.js";
 
 const firstRetryMs = 250;

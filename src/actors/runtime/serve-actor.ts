@@ -1,7 +1,7 @@
 import { MessagePort, workerData } from "node:worker_threads";
 import * as Comlink from "comlink";
 import type { Actor, Answers, Message } from "./actor.js";
-import { Cell, bindOptions } from "./cell.js";
+import { Cell, bindOptions } from "./spawn.js";
 import { comlinkEndpoint, type Delivery, type ThreadControl, type Report } from "./thread.js";
 import { Envelope } from "./mailbox.js";
 import { makeFailure, messageOf } from "./failures.js";

@@ -5,7 +5,7 @@ import { within, Deferred } from "../../base/time/waiting.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
 import type { ActorEvent, AnswerOf, Answers, Message, Ref, SpawnOptions } from "./actor.js";
-import { defaultCapacity, onAborted, RestartWindow } from "./cell.js";
+import { defaultCapacity, onAborted, RestartWindow } from "./spawn.js";
 import { makeFailure, messageOf, isolateListener } from "./failures.js";
 import { type Delivery, type Report, Thread, type ThreadListener, type ThreadOptions } from "./thread.js";
 

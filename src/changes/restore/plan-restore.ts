@@ -4,9 +4,9 @@ import type { ChangeRecord, KeptVersion } from "../../messages/tools/change-reco
 import type { FileVersion } from "../changed-file.js";
 import type { NumberedRecord } from "../workspace/change-folder.js";
 import { ContentStore, hashOf } from "../workspace/content-store.js";
-import { bytesAt } from "../workspace/take-tree.js";
+import { bytesAt } from "../workspace/tree.js";
 import type { FoundFile } from "../workspace/walk.js";
-import { changedFolders, type FolderStep, folderSteps, FolderState } from "./standing.js";
+import { changedFolders, type FolderStep, folderSteps, FolderState } from "./folder-state.js";
 import type { Obstacle } from "./obstacle.js";
 
 const ownerOnly = 0o600;

@@ -2,14 +2,14 @@ import { open, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
-import { newTemporaryName } from "../../tools/files/stray-name.js";
+import { newTemporaryName } from "../../tools/files/temporary-name.js";
 import { ChangeFolder, type NumberedRecord } from "../workspace/change-folder.js";
 import type { ContentStore } from "../workspace/content-store.js";
 import { endSnapshot, type SnapshotPlaces } from "../workspace/snapshot.js";
 import { fileAt } from "../workspace/walk.js";
 import type { Obstacle } from "./obstacle.js";
 import { type PermittedVersion, type RestorePlan, type RestoreStep, chooseRecord } from "./plan-restore.js";
-import { makeFolders, permitFolders, removeFolders } from "./standing.js";
+import { makeFolders, permitFolders, removeFolders } from "./folder-state.js";
 
 export interface FailedStep {
   readonly path: string;

@@ -18,7 +18,7 @@ import { TurnDiffTracker } from "../turn-diff-tracker.js";
 import { ChangeFolder, type WrittenRecord } from "./change-folder.js";
 import { ContentStore, hashOf } from "./content-store.js";
 import { excludesFileIn } from "./git-config.js";
-import { compareFolders, compareTrees, refreshTree, storeTree, type TreeFile } from "./take-tree.js";
+import { compareFolders, compareTrees, refreshTree, storeTree, type TreeFile } from "./tree.js";
 import {
   defaultLimits,
   UntrackedError,

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join, basename } from "node:path";
 import { isUtf8 } from "node:buffer";
-import { temporaryKind, isStaleTemporary } from "../../tools/files/stray-name.js";
+import { temporaryKind, isStaleTemporary } from "../../tools/files/temporary-name.js";
 import { IgnoreRules, type ReadRules } from "../../tools/search/ignore-rules.js";
 import type { FileMode } from "../changed-file.js";
 import { hashOf } from "./content-store.js";

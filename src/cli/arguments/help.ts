@@ -1,4 +1,4 @@
-import { brokenLines, helpTable, type HelpRow } from "../format/help-table.js";
+import { brokenLines, helpTable, type HelpRow } from "../help-table.js";
 import { type CommandName, commandNames, commandRow } from "./command-table.js";
 import { type FlagName, flagRow, flagUsage, globalFlags } from "./flag-table.js";
 

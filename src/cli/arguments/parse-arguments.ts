@@ -1,7 +1,7 @@
 import { cac } from "cac";
 import { nearestName } from "../../base/text/nearest-name.js";
 import { type CommandError, usageError } from "../command-error.js";
-import { numberFlag } from "../format/age.js";
+import { numberFlag } from "../format.js";
 import { type CommandName, commandNames, commandRow, isCommandName } from "./command-table.js";
 import { type FlagName, flagNames, flagRow, type GivenFlags, globalFlags, spellingOf } from "./flag-table.js";
 import { helpText } from "./help.js";

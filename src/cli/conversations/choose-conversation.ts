@@ -5,12 +5,12 @@ import { type ConversationPlaces, namedDirectories } from "../../config/paths.js
 import { type ActiveConversation, readAllActive } from "../../config/project/active-conversation.js";
 import { findById, findByIdOrName } from "../../rollouts/list/find-conversation.js";
 import type { RolloutName } from "../../rollouts/list/layout-files.js";
-import { rolloutId } from "../../rollouts/rollout-id.js";
+import { rolloutId } from "../../rollouts/file/rollout-id.js";
 import type { SettingFlag } from "../arguments/flag-table.js";
 import { CommandError, exitCodes } from "../command-error.js";
 import type { CommandContext, SharedContext } from "../context.js";
 import type { Workspace, Target } from "../workspace.js";
-import { loadPlaces } from "./conversation-directory.js";
+import { loadPlaces } from "./conversation-places.js";
 import { newestConversation, ProjectMembers } from "./project-conversations.js";
 
 /** The conversation a run continues. `why` explains why a new one is started although an old one was looked for. */

@@ -1,6 +1,6 @@
 import { type ConversationPlaces, namesFile, pinsFile } from "../../config/paths.js";
 import type { ConversationSummary } from "../../rollouts/list/list.js";
-import { readNamesSync, withNames, readPinsSync, withPins } from "../../rollouts/list/name-index.js";
+import { readNamesSync, withNames, readPinsSync, withPins } from "../../rollouts/list/names-and-pins.js";
 
 export type SavedConversation = ConversationSummary & { readonly name?: string; readonly pinned?: true };
 

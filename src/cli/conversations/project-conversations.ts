@@ -4,10 +4,10 @@ import { hasCommit } from "../../base/git/git-commits.js";
 import { homePaths, codexSessions, type ConversationPlaces, everyDirectory } from "../../config/paths.js";
 import { findProjectRoot } from "../../config/project/project.js";
 import { readRelinks, type Relink, relinked } from "../../config/project/relinks.js";
-import { registeredInSync } from "../../rollouts/codex-register.js";
+import { registeredInSync } from "../../rollouts/list/codex-register.js";
 import { listPageSync, type SyncListOptions } from "../../rollouts/list/list-sync.js";
-import { firstCommit } from "../../rollouts/rollout-id.js";
-import { type ListOrder, sortConversations } from "../commands/conversations/list-order.js";
+import { firstCommit } from "../../rollouts/file/rollout-id.js";
+import { type ListOrder, sortConversations } from "../commands/conversations/list-page.js";
 import type { CommandContext } from "../context.js";
 import { namedConversations, type SavedConversation } from "./named-conversations.js";
 

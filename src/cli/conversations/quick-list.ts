@@ -3,9 +3,9 @@ import { isAbsolute, join } from "node:path";
 import { configNames, maySayWhere, saysWhere } from "../../config/settings/config-names.js";
 import { codyHome, homePaths } from "../../config/paths.js";
 import { harmless } from "../../base/text/harmless.js";
-import { cachedPage } from "../../rollouts/list/known-list.js";
+import { cachedPage } from "../../rollouts/list/cached-list.js";
 import { exitCodes } from "../command-error.js";
-import { pageText } from "../commands/conversations/list-order.js";
+import { pageText } from "../commands/conversations/list-page.js";
 import { namedConversations } from "./named-conversations.js";
 import { outputTo, unwritten } from "../terminal/output.js";
 

@@ -7,7 +7,7 @@ import type {
   CompactionOutcome,
 } from "../../messages/compaction.js";
 import type { CommandContext } from "../context.js";
-import { fitted, tokenText } from "../format/age.js";
+import { fitted, tokenText } from "../format.js";
 import type { WithEvents } from "./turn-player.js";
 
 const previewCountCells = 6;

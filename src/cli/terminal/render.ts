@@ -7,12 +7,12 @@ import { apiKey } from "../../config/providers/vendors.js";
 import type { FileDiff, TurnDiff } from "../../messages/tools/diff.js";
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { CommandContext } from "../context.js";
-import { fitted } from "../format/age.js";
+import { fitted } from "../format.js";
 import { loadSettings } from "../load-settings.js";
-import { ModelWait, StatusLine, CompactionProgress } from "./activity/status-line.js";
-import { ToolActivity } from "./activity/tool-activity.js";
+import { ModelWait, StatusLine, CompactionProgress } from "./status-line.js";
+import { ToolActivity } from "./tool-activity.js";
 import type { Output } from "./output.js";
-import { numbersText, totalText } from "./stat-text.js";
+import { numbersText, totalText } from "./change-text.js";
 
 const leastCells = 37;
 

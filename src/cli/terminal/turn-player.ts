@@ -4,7 +4,7 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { Op } from "../../messages/submission.js";
 import type { ApprovalRequest } from "../../messages/tools/approval.js";
 import { exitCodes } from "../command-error.js";
-import { type Approver, isKnowledgeRequest } from "./approval/ask-at-terminal.js";
+import { type Approver, isKnowledgeRequest } from "./approval.js";
 import type { Renderer } from "./render.js";
 
 /**

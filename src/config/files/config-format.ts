@@ -3,7 +3,7 @@ import type { ErrorCode, YAMLError } from "yaml";
 import { InvalidInputError } from "../../base/errors.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 import type { ConfigName } from "../settings/config-names.js";
-import type { ConfigEdit } from "./text-lines.js";
+import type { ConfigEdit } from "./config-edits.js";
 
 /** Replaces the library's own messages, because they quote the text, which may contain a secret. */
 const words = {

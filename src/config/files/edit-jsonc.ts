@@ -11,7 +11,7 @@ import {
   nextLine,
   replaced,
   type TextRange,
-} from "./text-lines.js";
+} from "./config-edits.js";
 
 const indentStep = "  ";
 

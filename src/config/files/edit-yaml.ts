@@ -11,7 +11,7 @@ import {
   nextLine,
   replaced,
   type TextRange,
-} from "./text-lines.js";
+} from "./config-edits.js";
 
 /**
  * Applies the edits to the text. Every other setting, and every comment on a line of its own, stays where it was.

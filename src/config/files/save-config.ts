@@ -7,7 +7,7 @@ import { isRecord } from "../../base/is-record.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { check } from "../../base/parse.js";
 import { ownShape } from "./written-config.js";
-import { configEdits } from "./text-lines.js";
+import { configEdits } from "./config-edits.js";
 import {
   type ConfigFile,
   configValue,

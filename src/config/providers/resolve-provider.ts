@@ -2,7 +2,7 @@ import type { Config, WireApi } from "../../messages/config.js";
 import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "../models/models.js";
 import { nearestName } from "../../base/text/nearest-name.js";
-import { providersWithKey, providerServing, providerOfKey, providerOfModel } from "./provider-choice.js";
+import { providersWithKey, providerServing, providerOfKey, providerOfModel } from "./choose-provider.js";
 import {
   apiProblem,
   hasKey,

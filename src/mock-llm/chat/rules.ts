@@ -1,4 +1,4 @@
-import { cacheToolCheck } from "../familiar-tools.js";
+import { cacheToolCheck } from "../checked-tools.js";
 import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject } from "../json.js";
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";

@@ -7,7 +7,7 @@ import { argumentsOf, argumentPieces, partsOf } from "../split-deltas.js";
 import { objectOf, stringOf, isGiven, objectsOf, type JsonObject, roleOf, messageItem, textIn } from "../json.js";
 import type { Problem } from "../problem.js";
 import type { MockReply, MockCall } from "../script.js";
-import { redactedData, signatureOf } from "../seal.js";
+import { redactedData, signatureOf } from "../signatures.js";
 import type { MockApi, Refusal, Exchange, Continuation } from "../wire-api.js";
 import {
   anthropicError,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { entryOf, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
-import { isRedactedData, signatureOf } from "../seal.js";
+import { isRedactedData, signatureOf } from "../signatures.js";
 import { subSchemas } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 import { invalidMessages } from "./errors.js";

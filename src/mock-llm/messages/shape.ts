@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { withoutCheckedTools } from "../familiar-tools.js";
+import { withoutCheckedTools } from "../checked-tools.js";
 import { entryOf, isGiven, type JsonObject, stringOf } from "../json.js";
 import { firstProblem, type Path, type Problem, problemIn } from "../problem.js";
 

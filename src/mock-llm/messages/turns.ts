@@ -1,5 +1,5 @@
 import { type JsonObject, objectsOf, stringOf } from "../json.js";
-import { digest } from "../seal.js";
+import { digest } from "../signatures.js";
 
 // The real API detects whether the thinking blocks that led to a call came back unchanged. The mock encodes their
 // digest in the call's id.

@@ -1,6 +1,6 @@
 import { isGiven, objectOf } from "../json.js";
 import type { MockCall, MockItem, MockReply } from "../script.js";
-import { encryptedContent } from "../seal.js";
+import { encryptedContent } from "../signatures.js";
 import { argumentsOf, partsOf } from "../split-deltas.js";
 import type { Exchange } from "../wire-api.js";
 

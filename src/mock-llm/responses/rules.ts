@@ -3,7 +3,7 @@ import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject }
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";
 import { schemaRefusal } from "../openai/schema.js";
-import { decryptedItemId } from "../seal.js";
+import { decryptedItemId } from "../signatures.js";
 import { reasoningIdIn } from "./items.js";
 import { toolRefusal } from "./tools.js";
 import type { Refusal } from "../wire-api.js";

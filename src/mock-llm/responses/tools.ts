@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cacheToolCheck } from "../familiar-tools.js";
+import { cacheToolCheck } from "../checked-tools.js";
 import { entryOf, type JsonObject, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai/errors.js";
 import { functionRefusal } from "../openai/schema.js";

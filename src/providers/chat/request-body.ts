@@ -3,8 +3,8 @@ import type { ModelRequest } from "../../messages/model.js";
 import { type FunctionCallItem, type MessageItem, messageText } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
-import { normalizeHistory } from "../normalize/normalized.js";
-import type { SentItem } from "../normalize/sendable.js";
+import { normalizeHistory } from "../normalize/normalize-history.js";
+import type { SentItem } from "../normalize/convert-item.js";
 import { outputFormat, effortFor } from "../normalize/api-rules.js";
 
 type Body = Chat.ChatCompletionCreateParamsStreaming;

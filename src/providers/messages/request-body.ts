@@ -11,8 +11,8 @@ import type {
   ReasoningItem,
 } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
-import { sendableImage, type SentItem } from "../normalize/sendable.js";
-import { normalizeHistory } from "../normalize/normalized.js";
+import { sendableImage, type SentItem } from "../normalize/convert-item.js";
+import { normalizeHistory } from "../normalize/normalize-history.js";
 import { nearestEffort } from "../normalize/api-rules.js";
 
 /** Token budgets for thinking. A model that decides its budget itself gets the same room. */

@@ -4,8 +4,8 @@ import type { MessageItem, ToolOutputContent } from "../../messages/response-ite
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import { memoizeByObject } from "../../base/memoize.js";
 import { supportsCustomTools, canReason, effortFor, outputFormat } from "../normalize/api-rules.js";
-import { normalizeHistory } from "../normalize/normalized.js";
-import type { CustomItem, SentItem } from "../normalize/sendable.js";
+import { normalizeHistory } from "../normalize/normalize-history.js";
+import type { CustomItem, SentItem } from "../normalize/convert-item.js";
 
 type Body = Responses.ResponseCreateParamsStreaming;
 type InputItem = Responses.ResponseInputItem;

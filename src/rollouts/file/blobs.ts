@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory, writeAll } from "./file-system.js";
 import { companionPath } from "../layout.js";
-import type { RepairFiles } from "../repair/repair-files.js";
+import type { RepairFiles } from "./replacement.js";
 
 const blobName = /^[0-9a-f]{64}$/;
 

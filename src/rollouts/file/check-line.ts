@@ -3,8 +3,8 @@ import { EventMsg } from "../../messages/event.js";
 import { ResponseItem, withCodexItems } from "../../messages/response-item.js";
 import { RolloutLine, type OwnLine, CodyPayload } from "../../messages/rollout-line.js";
 import { typesOf } from "../../messages/unknown-type.js";
-import { isoTime } from "../formats/lines/detect.js";
-import type { LineObject } from "./line-object.js";
+import { isoTime } from "../formats/lines/detect-format.js";
+import type { LineObject } from "./lines.js";
 
 /** Codex line types that do not affect the history. Messages between agents are not listed, because they do. */
 const ignoredLineTypes = new Set([

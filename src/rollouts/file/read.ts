@@ -3,12 +3,12 @@ import { realpath } from "node:fs/promises";
 import { CorruptedRolloutError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { OwnLine, RolloutLine } from "../../messages/rollout-line.js";
-import { ForeignLineReader } from "../formats/lines/form-reader.js";
-import { rolloutId } from "../rollout-id.js";
+import { ForeignLineReader } from "../formats/lines/foreign-line-reader.js";
+import { rolloutId } from "./rollout-id.js";
 import { checkLine } from "./check-line.js";
-import { findEarlierParts } from "./history-base.js";
+import { findEarlierParts } from "./earlier-parts.js";
 import { replacesHistory, applyToHistory } from "./history.js";
-import { readLineBytes, withoutMark, rawBatches } from "./line-object.js";
+import { readLineBytes, withoutMark, rawBatches } from "./lines.js";
 
 export interface NumberedLine {
   /** Line number in its own file from 1, counting blank and skipped lines. */

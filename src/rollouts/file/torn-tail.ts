@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { basename, dirname } from "node:path";
 import { companionPath } from "../layout.js";
 import { readRange, writeAll, type FileSystem, syncDirectory } from "./file-system.js";
-import { maxLineBytes, readLineBytes, withoutMark } from "./line-object.js";
+import { maxLineBytes, readLineBytes, withoutMark } from "./lines.js";
 
 const copyBytes = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { bareId, isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
-import { readNames } from "./name-index.js";
+import { readNames } from "./names-and-pins.js";
 
 const maxNamed = 5;
 

@@ -2,7 +2,7 @@ import { chmodSync, renameSync, rmSync, type Stats, writeFileSync } from "node:f
 import { sep } from "node:path";
 import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { Head } from "./head.js";
-import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-lines.js";
+import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-cache-lines.js";
 
 /** A file's current state; the name is relative to the directory. */
 export interface SeenFile {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../base/is-record.js";
-import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../file/line-object.js";
-import { lineFacts } from "../formats/lines/detect.js";
-import { userText, titleOf } from "../user-text.js";
+import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../file/lines.js";
+import { lineFacts } from "../formats/lines/detect-format.js";
+import { userText, titleOf } from "./user-text.js";
 
 /** Bytes of the file's end that are read first; most turns are shorter. */
 const firstTailBytes = 16 * 1024;

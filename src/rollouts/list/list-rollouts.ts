@@ -1,10 +1,10 @@
 import { basename, join, resolve } from "node:path";
 import { bareId } from "../../base/text/conversation-id.js";
 import { InvalidInputError } from "../../base/errors.js";
-import { cursorText, parsedCursor } from "./known-list.js";
+import { cursorText, parsedCursor } from "./cached-list.js";
 import { type RolloutName, rolloutsIn } from "./layout-files.js";
-import { type LineObject, readLineBytes, withoutMark, rawLines } from "../file/line-object.js";
-import { userText } from "../user-text.js";
+import { type LineObject, readLineBytes, withoutMark, rawLines } from "../file/lines.js";
+import { userText } from "./user-text.js";
 
 export interface ListRolloutsOptions {
   /** From 1 to 1,000; 25 by default. */

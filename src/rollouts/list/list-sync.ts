@@ -11,8 +11,8 @@ import {
   unreadable,
 } from "./head.js";
 import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
-import { type CacheHeader, updatedAt } from "./head-lines.js";
-import { comesAfter, type ConversationPage, cachedPage, type ListPosition } from "./known-list.js";
+import { type CacheHeader, updatedAt } from "./head-cache-lines.js";
+import { comesAfter, type ConversationPage, cachedPage, type ListPosition } from "./cached-list.js";
 import { rolloutsInSync } from "./layout-files.js";
 import { type ConversationSummary, type ListOptions, newestFirst } from "./list.js";
 import { readFlags } from "../../base/fs/open-regular.js";

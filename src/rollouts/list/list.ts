@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import * as fs from "node:fs";
 import { readFlags } from "../../base/fs/open-regular.js";
-import { updatedAt } from "./head-lines.js";
+import { updatedAt } from "./head-cache-lines.js";
 import {
   type CurrentModel,
   currentModelIn,

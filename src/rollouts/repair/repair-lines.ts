@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { maxLineBytes, type LineObject, readLineBytes, withoutMark } from "../file/line-object.js";
+import { maxLineBytes, type LineObject, readLineBytes, withoutMark } from "../file/lines.js";
 
 const mebibyte = 1024 * 1024;
 

@@ -7,11 +7,11 @@ import type { ContentPart, ResponseItem } from "../../messages/response-item.js"
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { checkLine } from "../file/check-line.js";
 import { encodeLine, sessionMetaLine } from "../file/encode.js";
-import { findEarlierParts, type RolloutPart } from "../file/history-base.js";
-import { type LineObject, readLineBytes, withoutMark, openRollout, rawLines } from "../file/line-object.js";
-import { parsedTime } from "../formats/lines/detect.js";
-import type { ConvertedLines } from "../formats/lines/form-items.js";
-import { ForeignLineReader } from "../formats/lines/form-reader.js";
+import { findEarlierParts, type RolloutPart } from "../file/earlier-parts.js";
+import { type LineObject, readLineBytes, withoutMark, openRollout, rawLines } from "../file/lines.js";
+import { parsedTime } from "../formats/lines/detect-format.js";
+import type { ConvertedLines } from "../formats/lines/converted-items.js";
+import { ForeignLineReader } from "../formats/lines/foreign-line-reader.js";
 import { TurnGrouping } from "../turns.js";
 import { allLines, type FileLine, judgeLine, type LineVerdict } from "./repair-lines.js";
 

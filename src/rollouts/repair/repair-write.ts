@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../file/file-system.js";
-import { withoutMark, openRollout } from "../file/line-object.js";
-import { isUnchanged, writeReplacement, type RepairFiles } from "./repair-files.js";
+import { withoutMark, openRollout } from "../file/lines.js";
+import { isUnchanged, writeReplacement, type RepairFiles } from "../file/replacement.js";
 import { companionPath } from "../layout.js";
 import { allLines, type FileLine, judgeLine, type RecoveredLine, type LineVerdict } from "./repair-lines.js";
 import { needsRepair, type RolloutLocation, type RolloutScan, scanFile } from "./repair-scan.js";

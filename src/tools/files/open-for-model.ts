@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { NotRegularError, openRegular, realPathOf } from "../../base/fs/open-regular.js";
 import { FileProblem, rejectSpecialFile } from "./file-problem.js";
-import { refusePrivate } from "../policy/write-target.js";
+import { refusePrivate } from "../policy/target-paths.js";
 import type { ToolScope } from "../tool.js";
 
 /** System folders, whose files reveal this process's state, including its keys. */

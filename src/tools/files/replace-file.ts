@@ -3,7 +3,7 @@ import { access, lstat, open, rename, rm } from "node:fs/promises";
 import { FileProblem, rejectSpecialFile } from "./file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "./file-stamps.js";
 import type { OpenFolder } from "./open-folder.js";
-import { newTemporaryName } from "./stray-name.js";
+import { newTemporaryName } from "./temporary-name.js";
 
 const permissionBits = 0o777;
 

@@ -6,8 +6,8 @@ import { failureText, FileProblem } from "../files/file-problem.js";
 import { type FileStamp, isSameStamp, stampOf } from "../files/file-stamps.js";
 import { openFolder, type OpenFolder } from "../files/open-folder.js";
 import { statExisting, rejectChanged, writeTemporary } from "../files/replace-file.js";
-import { newTemporaryName } from "../files/stray-name.js";
-import type { WriteTarget } from "../policy/write-target.js";
+import { newTemporaryName } from "../files/temporary-name.js";
+import type { WriteTarget } from "../policy/target-paths.js";
 import type { PlannedFile } from "./plan-patch.js";
 
 /**

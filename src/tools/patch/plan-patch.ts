@@ -6,9 +6,9 @@ import { openForModel } from "../files/open-for-model.js";
 import { readAt } from "../../base/fs/open-regular.js";
 import { statExisting } from "../files/replace-file.js";
 import type { ToolScope } from "../tool.js";
-import { type WriteTarget, writeTarget } from "../policy/write-target.js";
+import { type WriteTarget, writeTarget } from "../policy/target-paths.js";
 import { type FilePatch, type FileUpdate, parsePatch } from "./parse-patch.js";
-import { applyChunks } from "./updated-text.js";
+import { applyChunks } from "./apply-chunks.js";
 
 /** The maximum total size of all files of a patch, old and new content together. */
 const maxBytes = 8_000_000;

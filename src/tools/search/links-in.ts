@@ -3,7 +3,7 @@ import { readdir, readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
-import { realPrivatePaths } from "../policy/write-target.js";
+import { realPrivatePaths } from "../policy/target-paths.js";
 import type { ToolContext } from "../tool.js";
 import type { IgnoreRules as Rules } from "./ignore-rules.js";
 import { searchStart } from "./ripgrep.js";

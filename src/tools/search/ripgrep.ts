@@ -6,7 +6,7 @@ import { ArgumentText } from "../define-tool.js";
 import { runCommand } from "../exec/run-command.js";
 import { FileProblem, rejectSpecialFile } from "../files/file-problem.js";
 import { refuseSystemFile } from "../files/open-for-model.js";
-import { realPrivatePaths, refusePrivate } from "../policy/write-target.js";
+import { realPrivatePaths, refusePrivate } from "../policy/target-paths.js";
 import type { ToolContext, ToolScope } from "../tool.js";
 
 const maxLimit = 1_000;

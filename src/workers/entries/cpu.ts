@@ -2,8 +2,8 @@ import { condenseRollout } from "../../actors/conversation/store/condense-rollou
 import { undoLastTurn } from "../../changes/restore/restore.js";
 import { diffChanges, endSnapshot, takeSnapshot } from "../../changes/workspace/snapshot.js";
 import { exactTokens } from "../../compaction/tokens/exact-tokens.js";
-import type { CpuJobs } from "../open-cpu-pool.js";
-import { lowerThreadPriority, serveJobs, pack } from "../job.js";
+import type { CpuJobs } from "../cpu-pool.js";
+import { lowerThreadPriority, serveJobs, pack } from "../jobs.js";
 
 lowerThreadPriority();
 

@@ -1,5 +1,5 @@
-import type { IoJobs } from "../open-io-pool.js";
-import { serveJobs } from "../job.js";
+import type { IoJobs } from "../io-pool.js";
+import { serveJobs } from "../jobs.js";
 import { summaryJob } from "../summary-job.js";
 
 export default serveJobs<IoJobs>({ summarize: summaryJob() });

@@ -5,12 +5,12 @@ import {
   type SummaryProvider,
   Summarizer,
   type SummaryOutcome,
-} from "../../../src/actors/compactor/summarizer.js";
+} from "../../../src/actors/compactor/compactor.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
 import { RequestGate } from "../../../src/actors/limits/limits.js";
-import { spawn } from "../../../src/actors/runtime/cell.js";
-import { openCpuPool } from "../../../src/workers/open-cpu-pool.js";
-import { openIoPool } from "../../../src/workers/open-io-pool.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
+import { openCpuPool } from "../../../src/workers/cpu-pool.js";
+import { openIoPool } from "../../../src/workers/io-pool.js";
 import { assistant, scripted, says, user } from "../../support/scripted-provider.js";
 
 const asked = { conversationId: "c", model: "gpt-4o", instructions: "", items: [user("Hi")], prompt: "Summarize" };

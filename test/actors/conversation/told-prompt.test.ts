@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ConversationPrompt } from "../../../src/actors/conversation/turn/system-prompts.js";
+import { ConversationPrompt } from "../../../src/actors/conversation/turn/system-prompt.js";
 
 const cwd = "/project";
 const bare = { cwd, text: "bare", notices: [] };

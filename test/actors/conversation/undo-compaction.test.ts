@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { historyBeforeCompaction } from "../../../src/actors/conversation/compaction/change-history.js";
+import { historyBeforeCompaction } from "../../../src/actors/conversation/turn/between-turns.js";
 import type { CompactionNotes } from "../../../src/messages/compaction.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";

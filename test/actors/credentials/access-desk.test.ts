@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { CredentialResolver } from "../../../src/actors/credentials/credential-resolver.js";
-import { TokenStore } from "../../../src/actors/credentials/token-file.js";
+import { TokenStore } from "../../../src/actors/credentials/token-store.js";
 import { Deferred } from "../../../src/base/time/waiting.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { TokenIssuer } from "../../support/token-issuer.js";

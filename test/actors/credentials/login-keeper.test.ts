@@ -1,9 +1,9 @@
 import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { borrowedPlaces } from "../../../src/actors/credentials/borrowed-tokens.js";
-import { LoginTokens } from "../../../src/actors/credentials/open-credentials.js";
-import { TokenStore } from "../../../src/actors/credentials/token-file.js";
+import { borrowedPlaces } from "../../../src/actors/credentials/find-tokens.js";
+import { LoginTokens } from "../../../src/actors/credentials/credentials.js";
+import { TokenStore } from "../../../src/actors/credentials/token-store.js";
 import { loginFacts } from "../../../src/config/providers/logins.js";
 import { createTransport } from "../../../src/providers/transport/node-transport.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

@@ -8,7 +8,7 @@ import {
   readKnowledge,
   readRecentKnowledge,
   maxKnowledgeBytes,
-} from "../../../src/actors/knowledge/write-knowledge.js";
+} from "../../../src/actors/knowledge/knowledge-file.js";
 import type { KnowledgeEntry } from "../../../src/messages/tools/knowledge.js";
 import { bundleModule } from "../../support/bundle.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -119,7 +119,7 @@ test("what is not a file of its own is neither read nor written", async () => {
 });
 
 test("many processes that append at once lose nothing and mix nothing", async () => {
-  await using bundle = await bundleModule("src/actors/knowledge/write-knowledge.ts");
+  await using bundle = await bundleModule("src/actors/knowledge/knowledge-file.ts");
   const directory = await temporaryFolder();
   const script = `
     const { appendKnowledge } = await import(process.argv[1]);

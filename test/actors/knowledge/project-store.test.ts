@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { KnowledgeIndex, ProjectStore } from "../../../src/actors/knowledge/project-store.js";
-import { activeKnowledge } from "../../../src/context/knowledge-section.js";
+import { activeKnowledge } from "../../../src/context/knowledge.js";
 import type { KnowledgeEntry, NewKnowledge } from "../../../src/messages/tools/knowledge.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

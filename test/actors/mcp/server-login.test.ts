@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { ServerLogin } from "../../../src/actors/mcp/login/server-login.js";
-import { TokenStore } from "../../../src/actors/credentials/token-file.js";
+import { TokenStore } from "../../../src/actors/credentials/token-store.js";
 import { OAuthServer } from "../../support/mcp/oauth-server.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -1,7 +1,7 @@
 import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ConversationPersistence } from "../../../src/actors/persistence/conversation-persistence.js";
+import { ConversationPersistence } from "../../../src/actors/conversation/saved/conversation-persistence.js";
 import { TrashBin } from "../../../src/actors/retention/trash-bin.js";
 import { conversationPlaces } from "../../../src/config/paths.js";
 import type { CoreMessage } from "../../../src/rollouts/history-messages.js";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { runRetention } from "../../../src/actors/retention/run-retention.js";
 import { conversationPlaces } from "../../../src/config/paths.js";
 import type { RetentionSettings } from "../../../src/config/settings/effective-settings.js";
-import { writeName, writePin } from "../../../src/rollouts/list/name-index.js";
+import { writeName, writePin } from "../../../src/rollouts/list/names-and-pins.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const day = 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BlobStore } from "../../../src/actors/rollout-writer/blob-store.js";
 import { blobHash } from "../../../src/rollouts/file/blobs.js";
-import { nodeRepairFiles } from "../../../src/rollouts/repair/repair-files.js";
+import { nodeRepairFiles } from "../../../src/rollouts/file/replacement.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

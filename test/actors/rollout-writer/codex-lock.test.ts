@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type CodexLock, CodexLocks } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { type CodexLock, CodexLocks } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const id = "01a1e1d7-dabe-7fa0-8c45-6d698618970c";

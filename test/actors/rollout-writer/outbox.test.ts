@@ -2,14 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  RolloutOutbox,
-  unsavedRollout,
-  type RolloutOutboxOptions,
-} from "../../../src/actors/rollout-writer/open-outbox.js";
-import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { RolloutOutbox, unsavedRollout, type RolloutOutboxOptions } from "../../../src/actors/rollout-writer/outbox.js";
+import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import { createRolloutWriter, type RolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import { spawn } from "../../../src/actors/runtime/cell.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { encodeLine } from "../../../src/rollouts/file/encode.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openOwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import { rolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import { spawn } from "../../../src/actors/runtime/cell.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import { runtimeDirectory } from "../../../src/rollouts/file/runtime-directory.js";
 
 // Writes a rollout, tears and mends it under a given umask, and says which modes everything has.

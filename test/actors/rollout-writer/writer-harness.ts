@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/owner-socket.js";
+import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import { createRolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
 import type { Ref } from "../../../src/actors/runtime/actor.js";
-import { spawn } from "../../../src/actors/runtime/cell.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type {
   OpenOutcome,
   RolloutAnswers,

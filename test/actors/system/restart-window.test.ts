@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RestartWindow } from "../../../src/actors/runtime/cell.js";
+import { RestartWindow } from "../../../src/actors/runtime/spawn.js";
 
 test("restarts are counted in a window that slides", () => {
   let now = 0;

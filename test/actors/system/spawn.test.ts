@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { spawn } from "../../../src/actors/runtime/cell.js";
+import { spawn } from "../../../src/actors/runtime/spawn.js";
 import { actorSuite } from "../../support/actor-suite.js";
 import { createProbe, type ProbeOp } from "../../support/probe-actor.js";
 import { failureOf, probeHost } from "../../support/probe-host.js";

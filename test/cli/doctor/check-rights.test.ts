@@ -1,7 +1,7 @@
 import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkRights, type Ownership } from "../../../src/cli/commands/maintenance/doctor/check-entry.js";
+import { checkRights, type Ownership } from "../../../src/cli/commands/maintenance/doctor/checks.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const uid = process.getuid?.() ?? 0;

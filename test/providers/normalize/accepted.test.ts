@@ -6,7 +6,7 @@ import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { chatApi } from "../../../src/mock-llm/chat/api.js";
 import { messagesApi } from "../../../src/mock-llm/messages/api.js";
 import { responsesApi } from "../../../src/mock-llm/responses/api.js";
-import { redactedData, encryptedContent, signatureOf } from "../../../src/mock-llm/seal.js";
+import { redactedData, encryptedContent, signatureOf } from "../../../src/mock-llm/signatures.js";
 import type { MockApi } from "../../../src/mock-llm/wire-api.js";
 import { anthropicRequest } from "../../../src/providers/messages/request-body.js";
 import { chatBody } from "../../../src/providers/chat/request-body.js";

@@ -8,7 +8,7 @@ import type {
   ToolOutputContent,
 } from "../../../src/messages/response-item.js";
 import { supportsCustomTools } from "../../../src/providers/normalize/api-rules.js";
-import { normalizeHistory } from "../../../src/providers/normalize/normalized.js";
+import { normalizeHistory } from "../../../src/providers/normalize/normalize-history.js";
 import { assistant, user } from "../requests.js";
 import { complaints } from "./history-checker.js";
 import { anyHistory, model, rightHistory } from "./histories.js";

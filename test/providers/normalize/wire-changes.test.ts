@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
-import { wireChanges } from "../../../src/providers/normalize/normalized.js";
+import { wireChanges } from "../../../src/providers/normalize/normalize-history.js";
 import { assistant, user } from "../../support/scripted-provider.js";
 
 const call: ResponseItem = { type: "function_call", name: "shell", arguments: "{}", call_id: "1" };

@@ -5,7 +5,7 @@ import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { checkLine } from "../../../src/rollouts/file/check-line.js";
 import { exportName } from "../../../src/rollouts/formats/export/export-name.js";
-import type { LineObject } from "../../../src/rollouts/file/line-object.js";
+import type { LineObject } from "../../../src/rollouts/file/lines.js";
 import { assistant, call, output, summary, thought, user } from "../../compaction/items.js";
 import {
   anyConversation,

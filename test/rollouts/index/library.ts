@@ -1,7 +1,7 @@
 import { appendFileSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Library } from "../../../src/rollouts/index/conversation-index.js";
-import type { RolloutFile } from "../../../src/rollouts/index/scan.js";
+import type { Library } from "../../../src/rollouts/search/conversation-index.js";
+import type { RolloutFile } from "../../../src/rollouts/search/scan.js";
 import { listConversationsSync } from "../../../src/rollouts/list/list-sync.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { wordsIn } from "../../../src/rollouts/index/match-words.js";
-import { factsInFiles, searchFiles } from "../../../src/rollouts/index/scan.js";
-import { withIndex } from "../../../src/rollouts/index/with-index.js";
+import { wordsIn } from "../../../src/rollouts/search/match-words.js";
+import { factsInFiles, searchFiles } from "../../../src/rollouts/search/scan.js";
+import { withIndex } from "../../../src/rollouts/search/with-index.js";
 import { assistant, call, context, Home, output, tokens, user } from "./library.js";
 
 const letters = fc.constantFrom(

@@ -3,9 +3,9 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { join } from "node:path";
 import Database from "libsql";
 import { expect, test } from "vitest";
-import type { ConversationIndex } from "../../../src/rollouts/index/conversation-index.js";
-import { searchFiles } from "../../../src/rollouts/index/scan.js";
-import { forgetIndexed, withIndex } from "../../../src/rollouts/index/with-index.js";
+import type { ConversationIndex } from "../../../src/rollouts/search/conversation-index.js";
+import { searchFiles } from "../../../src/rollouts/search/scan.js";
+import { forgetIndexed, withIndex } from "../../../src/rollouts/search/with-index.js";
 import { assistant, call, Home, metaLine, output, user } from "./library.js";
 
 async function used<T>(home: Home, work: (index: ConversationIndex) => T): Promise<T> {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { BroadcastChannel, threadId } from "node:worker_threads";
-import { serveJobs } from "../../../src/workers/job.js";
+import { serveJobs } from "../../../src/workers/jobs.js";
 import { type FaultyJobs, nested } from "../faulty-jobs.js";
 import { FailureError } from "../../../src/messages/failure-error.js";
 

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { getHeapSnapshot } from "node:v8";
-import type { IoJobs } from "../../../src/workers/open-io-pool.js";
-import { serveJobs } from "../../../src/workers/job.js";
+import type { IoJobs } from "../../../src/workers/io-pool.js";
+import { serveJobs } from "../../../src/workers/jobs.js";
 import { summaryJob } from "../../../src/workers/summary-job.js";
 
 const summarize = summaryJob();

@@ -1,4 +1,4 @@
-import { type IoJobs, type SummaryTarget, ioPoolLimits, summarizeInThread } from "../../../src/workers/open-io-pool.js";
+import { type IoJobs, type SummaryTarget, ioPoolLimits, summarizeInThread } from "../../../src/workers/io-pool.js";
 import { Pool } from "../../../src/workers/pool.js";
 
 // A process that has asked for a summary: a connection that is kept for the next one must not hold it.

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type FileUpdate, parsePatch } from "../../../src/tools/patch/parse-patch.js";
-import { applyChunks } from "../../../src/tools/patch/updated-text.js";
+import { applyChunks } from "../../../src/tools/patch/apply-chunks.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 function update(old: string, ...lines: string[]): string {

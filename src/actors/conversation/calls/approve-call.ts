@@ -4,7 +4,7 @@ import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/ap
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import { decideCall, decideKnowledge, type PolicyDecision } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine } from "../../../tools/tool.js";
-import type { CallEnd, CallContext, RunnableCall } from "./call-world.js";
+import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 
 const maxAllowed = 1_000;
 

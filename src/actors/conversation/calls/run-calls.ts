@@ -10,14 +10,14 @@ import type { Rollout } from "../../rollout-writer/rollout.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
-import type { ActiveTurn } from "../state/cell.js";
+import type { ActiveTurn } from "../state/live-state.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
-import type { ConversationContext, TurnParts } from "../turn/turn-world.js";
+import type { ConversationContext, TurnParts } from "../conversation-context.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
-import type { CallEnd, CallContext, RunnableCall } from "./call-world.js";
-import { OutputStore } from "./kept-outputs.js";
-import { nameAndArguments, callOutputs, type PreparedCall, type PendingCall, prepareCall } from "./open-calls.js";
+import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
+import { OutputStore } from "./output-store.js";
+import { nameAndArguments, callOutputs, type PreparedCall, type PendingCall, prepareCall } from "./call-items.js";
 
 /** Time limit for a tool that was told to stop. */
 const stopMs = 1_500;

@@ -1,11 +1,11 @@
 import { firstRatio, learnedRatio } from "../../../compaction/tokens/estimate-tokens.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import type { TokenUsage } from "../../../messages/token-usage.js";
-import type { Prepared } from "../../compactor/summarizer.js";
+import type { Prepared } from "../../compactor/compactor.js";
 import { compactHistory } from "./compact-history.js";
 import { type CompactionRequest, planCompaction, summaryRequest, ContextSize } from "./plan-compaction.js";
 import type { Settings } from "../state/settings.js";
-import type { ConversationContext } from "../turn/turn-world.js";
+import type { ConversationContext } from "../conversation-context.js";
 
 /** Above this fraction of the limit a summary is prepared: at 0.6 of the window, for use at 0.8. */
 const prepareFrom = 0.75;

@@ -10,10 +10,10 @@ import type {
 } from "../../../messages/compaction.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import type { SummaryOutcome } from "../../compactor/summarizer.js";
+import type { SummaryOutcome } from "../../compactor/compactor.js";
 import { yieldFairly } from "../../runtime/scheduler.js";
 import type { Settings } from "../state/settings.js";
-import type { ConversationContext } from "../turn/turn-world.js";
+import type { ConversationContext } from "../conversation-context.js";
 import { usageInfo } from "../../../config/models/models.js";
 import {
   type CompactionRequest,

@@ -3,9 +3,9 @@ import { InvalidInputError } from "../../../base/errors.js";
 import { countedItem } from "../../../compaction/tokens/estimate-tokens.js";
 import type { CompactionPreview, ContextUsage, ItemKind, ItemSize } from "../../../messages/compaction.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
-import type { SummaryOutcome } from "../../compactor/summarizer.js";
-import { offeredTools } from "../turn/turn-world.js";
-import { strategyProblem } from "./change-history.js";
+import type { SummaryOutcome } from "../../compactor/compactor.js";
+import { offeredTools } from "../conversation-context.js";
+import { strategyProblem } from "../turn/between-turns.js";
 import { planCompaction, type PlanContext, ContextSize, chooseStrategy, summaryRequest } from "./plan-compaction.js";
 
 /** Returns the model's current context, item by item, counted exactly where possible. */

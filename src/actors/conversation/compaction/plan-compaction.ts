@@ -7,11 +7,11 @@ import { firstRatio } from "../../../compaction/tokens/estimate-tokens.js";
 import type { CompactionTrigger } from "../../../messages/compaction.js";
 import { type ResponseItem, messageText } from "../../../messages/response-item.js";
 import type { ToolSpec } from "../../../messages/tools/tool.js";
-import type { Prepared, SummaryRequest } from "../../compactor/summarizer.js";
+import type { Prepared, SummaryRequest } from "../../compactor/compactor.js";
 import type { TokenCounts } from "../../compactor/token-counts.js";
-import type { ConversationCell } from "../state/cell.js";
+import type { ConversationCell } from "../state/live-state.js";
 import type { Settings } from "../state/settings.js";
-import { type TurnParts, type ConversationContext, offeredTools } from "../turn/turn-world.js";
+import { type TurnParts, type ConversationContext, offeredTools } from "../conversation-context.js";
 
 /** Cached token counts; tools are described to every model in the same way. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>();

@@ -13,10 +13,10 @@ import type { Provider } from "../../../providers/provider.js";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Tool } from "../../../tools/tool.js";
 import type { Tokenizer } from "../../compactor/token-counts.js";
-import type { RolloutOutbox } from "../../rollout-writer/open-outbox.js";
+import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";
-import type { RetryPolicy } from "../turn/sampling.js";
+import type { RetryPolicy } from "../turn/call-model.js";
 
 const amount = z.custom((value) => typeof value === "number" && value >= 0, "must be 0 or more");
 

@@ -4,17 +4,17 @@ import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { EventQueue } from "../../runtime/event-queue.js";
-import { spawn } from "../../runtime/cell.js";
-import type { ConversationCell } from "../state/cell.js";
+import { spawn } from "../../runtime/spawn.js";
+import type { ConversationCell } from "../state/live-state.js";
 import { conversation, lostInput } from "../conversation.js";
-import { deltaRuns, mergeDeltas, eventWeight, OpenApprovalEvents } from "../all-events.js";
+import { deltaRuns, mergeDeltas, eventWeight, OpenApprovalEvents } from "../events.js";
 import { Conversation } from "../handle.js";
 import { contextUsage, previewCompaction, summarizeItems } from "../compaction/context-usage.js";
-import { isUnanswered } from "../calls/open-calls.js";
+import { isUnanswered } from "../calls/call-items.js";
 import { Recording } from "../turn/recording.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
-import type { TurnParts } from "../turn/turn-world.js";
+import type { TurnParts } from "../conversation-context.js";
 import type { SessionSource } from "../../../messages/turn-context.js";
 
 export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {

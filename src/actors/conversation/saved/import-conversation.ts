@@ -7,7 +7,7 @@ import { shortName } from "../../../base/text/conversation-name.js";
 import { FailureError } from "../../../messages/failure-error.js";
 import type { OwnLine, ImportOrigin } from "../../../messages/rollout-line.js";
 import { encodeLine, sessionMetaLine } from "../../../rollouts/file/encode.js";
-import { maxLineBytes } from "../../../rollouts/file/line-object.js";
+import { maxLineBytes } from "../../../rollouts/file/lines.js";
 import { TurnCollector } from "../../../rollouts/formats/export/turns.js";
 import {
   type ImportFormat,

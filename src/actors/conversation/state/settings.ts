@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { InvalidInputError } from "../../../base/errors.js";
 import type { LoginName } from "../../../config/providers/logins.js";
-import { mergeChoice } from "../../../config/providers/provider-choice.js";
+import { mergeChoice } from "../../../config/providers/choose-provider.js";
 import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { WireApi, type Config } from "../../../messages/config.js";

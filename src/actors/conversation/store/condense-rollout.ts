@@ -1,8 +1,8 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { CodyPayload, OwnLine } from "../../../messages/rollout-line.js";
-import { type LineObject, readLineBytes, withoutMark, rawBatches } from "../../../rollouts/file/line-object.js";
-import { detectLineFormat } from "../../../rollouts/formats/lines/detect.js";
-import type { CondensedRollout, RolloutSegment } from "../../../workers/open-cpu-pool.js";
+import { type LineObject, readLineBytes, withoutMark, rawBatches } from "../../../rollouts/file/lines.js";
+import { detectLineFormat } from "../../../rollouts/formats/lines/detect-format.js";
+import type { CondensedRollout, RolloutSegment } from "../../../workers/cpu-pool.js";
 
 const eventUses: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]> = {
   task_started: "kept",

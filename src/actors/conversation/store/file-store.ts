@@ -14,24 +14,31 @@ import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "..
 import type { TextRedactor } from "../../../base/text/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-command.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { registeredIn, registerInCodex } from "../../../rollouts/codex-register.js";
+import { registeredIn, registerInCodex } from "../../../rollouts/list/codex-register.js";
 import { lineEncoder } from "../../../rollouts/file/encode.js";
 import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
 import { newRolloutPath } from "../../../rollouts/layout.js";
 import { findById, findByIdOrName, type NamedDirectory } from "../../../rollouts/list/find-conversation.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
-import { readNames, withNames, writeName, readPins, withPins, writePin } from "../../../rollouts/list/name-index.js";
-import { nodeRepairFiles as files } from "../../../rollouts/repair/repair-files.js";
-import { rolloutId } from "../../../rollouts/rollout-id.js";
-import type { CpuPool } from "../../../workers/open-cpu-pool.js";
+import {
+  readNames,
+  withNames,
+  writeName,
+  readPins,
+  withPins,
+  writePin,
+} from "../../../rollouts/list/names-and-pins.js";
+import { nodeRepairFiles as files } from "../../../rollouts/file/replacement.js";
+import { rolloutId } from "../../../rollouts/file/rollout-id.js";
+import type { CpuPool } from "../../../workers/cpu-pool.js";
 import { BlobStore } from "../../rollout-writer/blob-store.js";
-import type { CodexLocks, CodexLock } from "../../rollout-writer/owner-socket.js";
-import { makeDurableDirectory } from "../../rollout-writer/directory-syncs.js";
+import type { CodexLocks, CodexLock } from "../../rollout-writer/rollout-locks.js";
+import { makeDurableDirectory } from "../../rollout-writer/durable-directory.js";
 import type { OpenRequest, Rollout } from "../../rollout-writer/rollout.js";
-import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/open-outbox.js";
-import { saveFailureReason } from "../../rollout-writer/reason.js";
-import { fileLines, foundLines, foldLines, loadInThreads } from "./load-in-threads.js";
+import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
+import { saveFailureReason } from "../../rollout-writer/save-failure.js";
+import { fileLines, foundLines, foldLines, loadInThreads } from "./load-rollout.js";
 import { snapshotPlaces, type OpenedRollout, type Store, type StoreOpen } from "./store.js";
 
 /** Maximum number of cached paths; resuming asks for the same few again and again. */

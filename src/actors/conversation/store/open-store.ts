@@ -7,17 +7,17 @@ import type { Config } from "../../../messages/config.js";
 import { isConversationId } from "../../../base/text/conversation-id.js";
 import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { lineObject } from "../../../rollouts/file/line-object.js";
+import { lineObject } from "../../../rollouts/file/lines.js";
 import { sessionMetaLine } from "../../../rollouts/file/encode.js";
-import { detectLineFormat, isoTime } from "../../../rollouts/formats/lines/detect.js";
-import { turnLines, turnMetadata } from "../../../rollouts/formats/lines/form-reader.js";
-import type { CpuPool } from "../../../workers/open-cpu-pool.js";
-import { CodexLocks } from "../../rollout-writer/owner-socket.js";
-import { openOutbox } from "../../rollout-writer/open-outbox.js";
+import { detectLineFormat, isoTime } from "../../../rollouts/formats/lines/detect-format.js";
+import { turnLines, turnMetadata } from "../../../rollouts/formats/lines/foreign-line-reader.js";
+import type { CpuPool } from "../../../workers/cpu-pool.js";
+import { CodexLocks } from "../../rollout-writer/rollout-locks.js";
+import { openOutbox } from "../../rollout-writer/outbox.js";
 import { recorderRollout, type TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { ManagerOptions } from "../open/manager-options.js";
 import { fileStore } from "./file-store.js";
-import { foldLines } from "./load-in-threads.js";
+import { foldLines } from "./load-rollout.js";
 import type { Store, StoredLines } from "./store.js";
 
 export interface StoreParts {

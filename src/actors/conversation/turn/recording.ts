@@ -3,8 +3,8 @@ import type { ReviewDecision } from "../../../messages/tools/approval.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
-import type { ActiveTurn } from "../state/cell.js";
-import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/open-calls.js";
+import type { ActiveTurn } from "../state/live-state.js";
+import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/call-items.js";
 import { apply, type ConversationState } from "../state/state.js";
 
 /** A line without its timestamp. */

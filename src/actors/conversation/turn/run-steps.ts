@@ -7,7 +7,7 @@ import type { ModelRequest } from "../../../messages/model.js";
 import { messageText, type ResponseItem, webSearchQuery } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import type { Provider } from "../../../providers/provider.js";
-import { rejectsReasoning, withoutReasoning } from "../../../providers/refused-thoughts.js";
+import { rejectsReasoning, withoutReasoning } from "../../../providers/rejected-reasoning.js";
 import { yieldFairly } from "../../runtime/scheduler.js";
 import {
   CallNormalizer,
@@ -17,10 +17,10 @@ import {
   isRunnableCall,
   callOutputs,
   type PendingCall,
-} from "../calls/open-calls.js";
+} from "../calls/call-items.js";
 import type { CallsEnd } from "../calls/run-calls.js";
 import type { ConversationState } from "../state/state.js";
-import type { ActiveTurn } from "../state/cell.js";
+import type { ActiveTurn } from "../state/live-state.js";
 import type { NewLine } from "./recording.js";
 import {
   type RetryPolicy,
@@ -28,7 +28,7 @@ import {
   type ModelCallOutcome,
   type ModelCallGate,
   type ModelCallListener,
-} from "./sampling.js";
+} from "./call-model.js";
 import type { TurnBudget } from "./turn-budget.js";
 import { usageInfo } from "../../../config/models/models.js";
 

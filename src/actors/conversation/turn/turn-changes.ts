@@ -1,6 +1,6 @@
 import type { EventMsg } from "../../../messages/event.js";
 import type { StoredChanges, SnapshotPlaces, SnapshotRequest } from "../../../changes/workspace/snapshot.js";
-import type { CpuPool } from "../../../workers/open-cpu-pool.js";
+import type { CpuPool } from "../../../workers/cpu-pool.js";
 import type { NewLine } from "./recording.js";
 
 /** Maximum length of the diff in an event. */

@@ -1,7 +1,7 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { systemReason } from "../../../base/system-error.js";
 import type { McpLogin } from "../../../messages/tokens.js";
-import { TokenStore } from "../../credentials/token-file.js";
+import { TokenStore } from "../../credentials/token-store.js";
 import { within } from "../../../base/time/waiting.js";
 import { authFetch, toMcpLogin } from "./auth-fetch.js";
 import { FailureError } from "../../../messages/failure-error.js";

@@ -6,7 +6,7 @@ import { within } from "../../../base/time/waiting.js";
 import { boundedFetch } from "./bounded-fetch.js";
 import type { ElicitationRequest, ElicitationAnswer } from "../running-calls.js";
 import type { ServerLogin } from "../login/server-login.js";
-import type { ServerTarget } from "../server-order.js";
+import type { ServerTarget } from "../server-target.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 /** Receives the events of a connection other than answers. */

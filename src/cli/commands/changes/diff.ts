@@ -1,6 +1,6 @@
 import { chooseRollout } from "./chosen-rollout.js";
 import { SavedChanges } from "./saved-changes.js";
-import { noChanges, statText } from "../../terminal/stat-text.js";
+import { noChanges, statText } from "../../terminal/change-text.js";
 import { notStoredLines, undoneLines } from "./undo-text.js";
 import { type ContextOf, printLine } from "../../context.js";
 

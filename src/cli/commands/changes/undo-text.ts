@@ -4,8 +4,8 @@ import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import type { NumberedRecord } from "../../../changes/workspace/change-folder.js";
 import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import { visible } from "../../../base/text/visible.js";
-import { localTime } from "../../format/age.js";
-import { statText } from "../../terminal/stat-text.js";
+import { localTime } from "../../format.js";
+import { statText } from "../../terminal/change-text.js";
 
 /** Further turns are only counted. */
 const maxNamed = 10;

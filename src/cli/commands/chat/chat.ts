@@ -14,7 +14,7 @@ import type { Op } from "../../../messages/submission.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, nameFlag } from "../../context.js";
 import { chooseByFlags, chooseActive, findTarget } from "../../conversations/choose-conversation.js";
-import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readAll, withPipedInput } from "../../terminal/read-input.js";
 import { rendererFor } from "../../terminal/render.js";

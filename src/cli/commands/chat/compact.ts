@@ -1,13 +1,13 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import type { CompactionOutcome } from "../../../messages/compaction.js";
-import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval.js";
 import { existingTarget } from "../../conversations/choose-conversation.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { reportNotCompacted, previewText } from "../../terminal/context-text.js";
 import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { compactionRenderer, type Renderer, rendererFor, problemRenderer } from "../../terminal/render.js";
-import { compactedText, tokenText } from "../../format/age.js";
+import { compactedText, tokenText } from "../../format.js";
 import { TurnPlayer } from "../../terminal/turn-player.js";
 import { readOnlyContext, openWorkspace, type Workspace } from "../../workspace.js";
 

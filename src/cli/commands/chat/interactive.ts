@@ -6,7 +6,7 @@ import { setTrust } from "../../../config/project/project.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { chooseByFlags } from "../../conversations/choose-conversation.js";
-import { refusingApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { refusingApprover } from "../../terminal/approval.js";
 import { watchSignals, type Interruption } from "../../terminal/interruption.js";
 import { converse } from "../../terminal/prompt/converse.js";
 import { CurrentConversation } from "../../terminal/prompt/current-conversation.js";

@@ -4,12 +4,12 @@ import { type ConversationPlaces, namedDirectories } from "../../../config/paths
 import { ConversationNotFoundError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { readHead } from "../../../rollouts/list/list.js";
-import { readNames } from "../../../rollouts/list/name-index.js";
+import { readNames } from "../../../rollouts/list/names-and-pins.js";
 import type { ConversationLabel } from "../../../rollouts/list/conversation-files.js";
 import { cleanConversations, cleanedText } from "../maintenance/clean-conversations.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type CommandContext, printResult, currentTime } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import { describeError } from "../../describe-error.js";
 import { findSavedRollout } from "../../conversations/choose-conversation.js";
 

@@ -1,8 +1,8 @@
 import { lstatSync } from "node:fs";
 import { homePaths } from "../../../config/paths.js";
-import { removeIndexFile } from "../../../rollouts/index/index-file.js";
-import { type IndexOutcome, withIndex } from "../../../rollouts/index/with-index.js";
-import { byteText } from "../../format/age.js";
+import { removeIndexFile } from "../../../rollouts/search/index-file.js";
+import { type IndexOutcome, withIndex } from "../../../rollouts/search/with-index.js";
+import { byteText } from "../../format.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { selectLibrary } from "./library.js";

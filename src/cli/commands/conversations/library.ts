@@ -1,18 +1,18 @@
 import { counted } from "../../../base/text/counted.js";
 import { homePaths, everyDirectory, isCodexDirectory } from "../../../config/paths.js";
-import type { ConversationIndex, Library } from "../../../rollouts/index/conversation-index.js";
-import { withIndex } from "../../../rollouts/index/with-index.js";
+import type { ConversationIndex, Library } from "../../../rollouts/search/conversation-index.js";
+import { withIndex } from "../../../rollouts/search/with-index.js";
 import { usageError } from "../../command-error.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
 import type { CommandContext, SharedContext } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import {
   conversationsEverywhere,
   filterByProject,
   savedConversations,
 } from "../../conversations/project-conversations.js";
-import { sortConversations } from "./list-order.js";
+import { sortConversations } from "./list-page.js";
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 

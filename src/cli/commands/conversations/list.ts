@@ -1,6 +1,6 @@
 import { type ContextOf, printLine } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { type ListOrder, sortConversations, parseOrder, pageText } from "./list-order.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
+import { type ListOrder, sortConversations, parseOrder, pageText } from "./list-page.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import {
   conversationsEverywhere,

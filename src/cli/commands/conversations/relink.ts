@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { addRelink, readRelinks, type Relink, relinked } from "../../../config/project/relinks.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { savedConversations, isBelow, isFolder, ProjectMembers } from "../../conversations/project-conversations.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";

@@ -4,7 +4,7 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, type SharedContext, printResult } from "../../context.js";
 import { findTarget } from "../../conversations/choose-conversation.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
-import { terminalApprover } from "../../terminal/approval/ask-at-terminal.js";
+import { terminalApprover } from "../../terminal/approval.js";
 import { watchSignals, type Interruption } from "../../terminal/interruption.js";
 import { rendererFor, problemRenderer } from "../../terminal/render.js";
 import { exitCodeOf, TurnPlayer } from "../../terminal/turn-player.js";

@@ -1,10 +1,10 @@
-import { type Excerpt, wordsIn } from "../../../rollouts/index/match-words.js";
+import { type Excerpt, wordsIn } from "../../../rollouts/search/match-words.js";
 import { visible } from "../../../base/text/visible.js";
-import { type SearchHit, searchFiles } from "../../../rollouts/index/scan.js";
+import { type SearchHit, searchFiles } from "../../../rollouts/search/scan.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printLine } from "../../context.js";
 import { fromIndexOrFiles, selectLibrary } from "./library.js";
-import { localTime } from "../../format/age.js";
+import { localTime } from "../../format.js";
 import type { TextPart } from "../../terminal/output.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 

@@ -1,11 +1,11 @@
 import { visible } from "../../../base/text/visible.js";
 import { costOf, type ModelEntries, priceOf } from "../../../config/models/models.js";
 import { noTokens } from "../../../messages/token-usage.js";
-import type { ConversationFacts, ModelUsage, Tokens } from "../../../rollouts/index/conversation-fold.js";
-import { factsInFiles } from "../../../rollouts/index/scan.js";
+import type { ConversationFacts, ModelUsage, Tokens } from "../../../rollouts/search/conversation-fold.js";
+import { factsInFiles } from "../../../rollouts/search/scan.js";
 import { type CommandContext, printResult } from "../../context.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
-import { tokenText } from "../../format/age.js";
+import { tokenText } from "../../format.js";
 import { loadSettings } from "../../load-settings.js";
 import { fromIndexOrFiles, selectLibrary } from "./library.js";
 

@@ -1,11 +1,11 @@
 import { TrashBin } from "../../../actors/retention/trash-bin.js";
 import { ConversationNotFoundError } from "../../../base/errors.js";
 import { labelText } from "../../../rollouts/list/conversation-files.js";
-import type { TrashedConversation } from "../../../rollouts/trash/called.js";
-import { byteText, localTime } from "../../format/age.js";
+import type { TrashedConversation } from "../../../rollouts/trash/describe-trashed.js";
+import { byteText, localTime } from "../../format.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult, currentTime } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
 /** Restores a conversation from the trash; without an id lists the trash. */

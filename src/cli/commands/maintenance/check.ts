@@ -1,6 +1,6 @@
-import { foldLines, fileLines } from "../../../actors/conversation/store/load-in-threads.js";
+import { foldLines, fileLines } from "../../../actors/conversation/store/load-rollout.js";
 import { WireApi } from "../../../messages/config.js";
-import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/normalized.js";
+import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/normalize-history.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { findSavedRollout } from "../../conversations/choose-conversation.js";

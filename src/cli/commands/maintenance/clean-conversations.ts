@@ -3,7 +3,7 @@ import { type ConversationPlaces, isCodexDirectory } from "../../../config/paths
 import { type CleanupResult, cleanupResult } from "../../../messages/cleanup.js";
 import { conversationFiles, type ConversationLabel, labelText } from "../../../rollouts/list/conversation-files.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { ageText, counted, byteText } from "../../format/age.js";
+import { ageText, counted, byteText } from "../../format.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { type CommandContext, currentTime } from "../../context.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";

@@ -5,8 +5,8 @@ import type { CleanupResult } from "../../../messages/cleanup.js";
 import { labelText } from "../../../rollouts/list/conversation-files.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult, currentTime } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
-import { parseAge, counted, byteText } from "../../format/age.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
+import { parseAge, counted, byteText } from "../../format.js";
 import {
   findCandidates,
   cleanConversations,

@@ -1,4 +1,4 @@
-import { ownerWithoutLocks } from "../../../actors/rollout-writer/owner-socket.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/rollout-locks.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
 import { homePaths, codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/paths.js";
@@ -8,7 +8,7 @@ import { storeEntries } from "../../../rollouts/repair/store-entries.js";
 import type { FlagValues } from "../../arguments/flag-table.js";
 import { exitCodes } from "../../command-error.js";
 import type { CommandContext, ContextOf } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import {
   checkDirectory,
@@ -17,7 +17,7 @@ import {
   checkHome,
   checkSockets,
   checkWorkspace,
-} from "./doctor/check-entry.js";
+} from "./doctor/checks.js";
 import { type Finding, DoctorReport } from "./doctor/report.js";
 
 /** Checks everything cody stores, and reports problems with their fixes. Changes nothing. */

@@ -1,4 +1,4 @@
-import { CodexLocks, openOwnerSocket } from "../../../actors/rollout-writer/owner-socket.js";
+import { CodexLocks, openOwnerSocket } from "../../../actors/rollout-writer/rollout-locks.js";
 import { CodexLockError, ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { releaseLock, acquireLock } from "../../../rollouts/file/lock.js";

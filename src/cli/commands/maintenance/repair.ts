@@ -1,10 +1,10 @@
-import { ownerWithoutLocks } from "../../../actors/rollout-writer/owner-socket.js";
-import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
+import { ownerWithoutLocks } from "../../../actors/rollout-writer/rollout-locks.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/save-failure.js";
 import { counted } from "../../../base/text/counted.js";
 import { ConversationInUseError } from "../../../base/errors.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
 import { lockHolder } from "../../../rollouts/file/lock.js";
-import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
+import { nodeRepairFiles } from "../../../rollouts/file/replacement.js";
 import { needsRepair, type RolloutScan, scanRollout } from "../../../rollouts/repair/repair-scan.js";
 import { repairRollout } from "../../../rollouts/repair/repair-write.js";
 import { CommandError, exitCodes } from "../../command-error.js";

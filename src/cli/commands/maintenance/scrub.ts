@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { deleteCachedCopies } from "../../../actors/retention/trash-bin.js";
-import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/save-failure.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { lookAtSnapshots, scrubSnapshots, type SnapshotHit } from "../../../changes/workspace/scrub-snapshots.js";
@@ -15,16 +15,16 @@ import { ConversationInUseError } from "../../../base/errors.js";
 import { mask, type RedactionRules, type SecretKind } from "../../../base/text/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { nodeRepairFiles } from "../../../rollouts/repair/repair-files.js";
+import { nodeRepairFiles } from "../../../rollouts/file/replacement.js";
 import {
   type ConversationScrub,
   findSecrets,
   scrubConversation,
   type FileScrub,
-} from "../../../rollouts/scrub/scrub-conversation.js";
+} from "../../../rollouts/repair/scrub.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
-import { loadPlaces } from "../../conversations/conversation-directory.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
 import { findSavedRollout } from "../../conversations/choose-conversation.js";
 import { loadSettings } from "../../load-settings.js";
 import { watchSignals } from "../../terminal/interruption.js";

@@ -1,13 +1,13 @@
-import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
-import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-store.js";
 import type { LoadedConfig } from "../../../config/load-config.js";
 import { type LoginFacts, loginFacts, loginNames } from "../../../config/providers/logins.js";
-import { providerOfAuth, providerOfKey } from "../../../config/providers/provider-choice.js";
+import { providerOfAuth, providerOfKey } from "../../../config/providers/choose-provider.js";
 import { keyVariable } from "../../../config/providers/vendors.js";
 import { AuthMethod } from "../../../messages/config.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult, currentTime } from "../../context.js";
-import { localTime } from "../../format/age.js";
+import { localTime } from "../../format.js";
 import { loadSettings } from "../../load-settings.js";
 import { FailureError } from "../../../messages/failure-error.js";
 

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { saveFailureReason } from "../../../actors/rollout-writer/reason.js";
+import { saveFailureReason } from "../../../actors/rollout-writer/save-failure.js";
 import { configPath } from "../../../config/files/config-file.js";
 import { type ConfigChange, type SavedConfig, saveConfig } from "../../../config/files/save-config.js";
 import type { Config } from "../../../messages/config.js";

@@ -1,5 +1,5 @@
-import { mergeTokens, exchangeCode } from "../../../actors/credentials/token-endpoint.js";
-import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { mergeTokens, exchangeCode } from "../../../actors/credentials/oauth-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-store.js";
 import { type LoginFacts, loginFacts } from "../../../config/providers/logins.js";
 import type { TokenSet } from "../../../messages/tokens.js";
 import { createTransport } from "../../../providers/transport/node-transport.js";
@@ -8,8 +8,8 @@ import { CommandError, exitCodes } from "../../command-error.js";
 import { type ContextOf, printResult, currentTime } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { loadSettings } from "../../load-settings.js";
-import { authorizeUrl, loginSecrets, CallbackServer } from "./callback-server.js";
-import { numberFlag } from "../../format/age.js";
+import { authorizeUrl, loginSecrets, CallbackServer } from "./browser-login.js";
+import { numberFlag } from "../../format.js";
 
 /** The port the issuer redirects browsers to. */
 const usualPort = 1_455;

@@ -1,6 +1,6 @@
-import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { TokenStore } from "../../../actors/credentials/token-store.js";
 import { chosenLogin } from "../../../config/providers/logins.js";
-import { providerOfAuth } from "../../../config/providers/provider-choice.js";
+import { providerOfAuth } from "../../../config/providers/choose-provider.js";
 import { changeConfig } from "./change-config.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";

@@ -1,6 +1,6 @@
 import type { NamedModel } from "../../../config/models/model-table.js";
 import { knownModels } from "../../../config/models/models.js";
-import { tokenText } from "../../format/age.js";
+import { tokenText } from "../../format.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 

@@ -1,8 +1,8 @@
-import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
-import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-store.js";
 import type { ConfigFlags } from "../../../config/load-config.js";
 import { chosenLogin, type LoginFacts } from "../../../config/providers/logins.js";
-import { providerOfAuth } from "../../../config/providers/provider-choice.js";
+import { providerOfAuth } from "../../../config/providers/choose-provider.js";
 import { hasKey, keyVariable } from "../../../config/providers/vendors.js";
 import { ApiKey, AuthMethod } from "../../../messages/config.js";
 import { changeConfig } from "./change-config.js";

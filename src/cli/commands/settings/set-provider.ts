@@ -1,5 +1,5 @@
-import { borrowedPlaces, findTokens } from "../../../actors/credentials/borrowed-tokens.js";
-import { TokenStore } from "../../../actors/credentials/token-file.js";
+import { borrowedPlaces, findTokens } from "../../../actors/credentials/find-tokens.js";
+import { TokenStore } from "../../../actors/credentials/token-store.js";
 import { readConfigFile, salvageConfig } from "../../../config/files/config-file.js";
 import { loginFacts } from "../../../config/providers/logins.js";
 import { resolveProvider, unknownProvider } from "../../../config/providers/resolve-provider.js";

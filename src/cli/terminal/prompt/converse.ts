@@ -4,7 +4,7 @@ import { version } from "../../../version.js";
 import { exitCodes } from "../../command-error.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { describeError } from "../../describe-error.js";
-import { type Approver, askForApproval, approvalPrompt } from "../approval/ask-at-terminal.js";
+import { type Approver, askForApproval, approvalPrompt } from "../approval.js";
 import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";

@@ -3,7 +3,7 @@ import { toolName } from "../../../actors/mcp/listed-tools.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { CommandError, exitCodes } from "../../command-error.js";
-import { counted } from "../../format/age.js";
+import { counted } from "../../format.js";
 import type { CurrentConversation } from "./current-conversation.js";
 
 const maxDescriptionChars = 80;

@@ -26,11 +26,11 @@ import { findTarget } from "../../conversations/choose-conversation.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations } from "../../conversations/project-conversations.js";
 import { describeError } from "../../describe-error.js";
-import { counted, byteText, wholeNumber, localTime } from "../../format/age.js";
-import { helpTable } from "../../format/help-table.js";
+import { counted, byteText, wholeNumber, localTime } from "../../format.js";
+import { helpTable } from "../../help-table.js";
 import type { Target } from "../../workspace.js";
 import { contextText, reportNotCompacted } from "../context-text.js";
-import { noChanges, statText } from "../stat-text.js";
+import { noChanges, statText } from "../change-text.js";
 import type { CurrentConversation } from "./current-conversation.js";
 import { serversText } from "./server-prompts.js";
 

@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ImportError } from "../../../base/errors.js";
 import type { ResponseItem, ContentPart, ItemOrigin } from "../../../messages/response-item.js";
-import type { LineObject } from "../../file/line-object.js";
-import { KeptItemBuffer } from "../import/lineage.js";
+import type { LineObject } from "../../file/lines.js";
+import { KeptItemBuffer } from "../import/entry-path.js";
 import { type Losses, sourceLines, type ReadSource, type SourceFile, type SourceRecord } from "../import/source.js";
 import {
   type Fields,
@@ -18,8 +18,8 @@ import {
   imagePart,
   outputOf,
 } from "../import/parts.js";
-import { isoTime } from "../lines/detect.js";
-import { callItem, messageItem, reasoningItem } from "../lines/form-items.js";
+import { isoTime } from "../lines/detect-format.js";
+import { callItem, messageItem, reasoningItem } from "../lines/converted-items.js";
 import { type ClaudeSurvey, isEntry, surveyClaude, isBoundary, isSynthetic } from "./survey.js";
 
 /** Matches a slash command typed by the user, in Claude Code's markup. */

@@ -3,9 +3,9 @@ import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
 import { bareId } from "../../../base/text/conversation-id.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { checkLine } from "../../file/check-line.js";
-import { findEarlierParts, type RolloutPart } from "../../file/history-base.js";
+import { findEarlierParts, type RolloutPart } from "../../file/earlier-parts.js";
 import { legacyLines } from "../../file/legacy-lines.js";
-import type { LineObject } from "../../file/line-object.js";
+import type { LineObject } from "../../file/lines.js";
 import { idFromFileName } from "../../layout.js";
 import {
   type Losses,
@@ -17,8 +17,8 @@ import {
   type SourceRecord,
 } from "../import/source.js";
 import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
-import { lineFacts } from "../lines/detect.js";
-import { ForeignLineReader } from "../lines/form-reader.js";
+import { lineFacts } from "../lines/detect-format.js";
+import { ForeignLineReader } from "../lines/foreign-line-reader.js";
 
 /** The model is named in one of the first lines, or not at all. */
 const maxFactLines = 1_000;

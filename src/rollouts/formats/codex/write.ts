@@ -6,7 +6,7 @@ import { version } from "../../../version.js";
 import { encodeLine } from "../../file/encode.js";
 import { legacyLines } from "../../file/legacy-lines.js";
 import { codexId } from "../export/export-name.js";
-import type { WriterInput, ExportFacts } from "../export/survey.js";
+import type { WriterInput, ExportFacts } from "../export/export-facts.js";
 
 /** Writes a rollout that Codex lists and resumes: one self-contained file without lines of a type unknown to Codex. */
 export async function* writeCodex({ survey, batches }: WriterInput): AsyncGenerator<string> {

@@ -1,8 +1,8 @@
 import { isRecord } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import type { LineObject } from "../../file/line-object.js";
-import { isoTime } from "../lines/detect.js";
+import type { LineObject } from "../../file/lines.js";
+import { isoTime } from "../lines/detect-format.js";
 import {
   type ConvertedItems,
   unknownItems,
@@ -13,7 +13,7 @@ import {
   reasoningItem,
   itemLine,
   type ConvertedLines,
-} from "../lines/form-items.js";
+} from "../lines/converted-items.js";
 
 /** Reads a tree of entries one by one; at the start of a branch the history is reset to its state there. */
 export class EntryReader {

@@ -6,7 +6,7 @@ import {
   type ItemOrigin,
   ReasoningItem,
 } from "../../../messages/response-item.js";
-import type { LineObject } from "../../file/line-object.js";
+import type { LineObject } from "../../file/lines.js";
 import { codexRecords } from "../codex/read.js";
 import {
   type Fields,
@@ -22,7 +22,7 @@ import {
   textPart,
   developerMessage,
 } from "../import/parts.js";
-import { KeptItemBuffer, type KeptRange, EntryPath } from "../import/lineage.js";
+import { KeptItemBuffer, type KeptRange, EntryPath } from "../import/entry-path.js";
 import {
   type Losses,
   sourceLines,
@@ -32,8 +32,8 @@ import {
   type SourceRecord,
   type SourceFacts,
 } from "../import/source.js";
-import { isoTime } from "../lines/detect.js";
-import { callOutputItem, callItem, messageItem, reasoningItem } from "../lines/form-items.js";
+import { isoTime } from "../lines/detect-format.js";
+import { callOutputItem, callItem, messageItem, reasoningItem } from "../lines/converted-items.js";
 import { filesText } from "./lines.js";
 
 /** Maps pi's names of APIs to cody's. */

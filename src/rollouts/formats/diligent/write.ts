@@ -6,7 +6,7 @@ import type { Compacted, OwnLine } from "../../../messages/rollout-line.js";
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { applyToHistory } from "../../file/history.js";
 import { type PlainPart, plainPart } from "../export/parts.js";
-import type { ExportFacts, WriterInput } from "../export/survey.js";
+import type { ExportFacts, WriterInput } from "../export/export-facts.js";
 
 /** Version of the session format that supports compactions. */
 const sessionVersion = 2;

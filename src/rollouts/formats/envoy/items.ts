@@ -8,7 +8,7 @@ import {
   unknownItems,
   partItems,
   reasoningItem,
-} from "../lines/form-items.js";
+} from "../lines/converted-items.js";
 
 type Value = Readonly<Record<string, unknown>>;
 

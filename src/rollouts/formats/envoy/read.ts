@@ -1,7 +1,7 @@
 import type { ResponseItem } from "../../../messages/response-item.js";
-import { lineFacts, isoTime } from "../lines/detect.js";
+import { lineFacts, isoTime } from "../lines/detect-format.js";
 import { messageItems } from "./items.js";
-import type { LineObject } from "../../file/line-object.js";
+import type { LineObject } from "../../file/lines.js";
 import { codexRecords } from "../codex/read.js";
 import { fieldsOf, textOf } from "../import/parts.js";
 import {

@@ -2,7 +2,7 @@ import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
-import type { WriterInput, ExportFacts } from "../export/survey.js";
+import type { WriterInput, ExportFacts } from "../export/export-facts.js";
 import { type PlainPart, plainPart } from "../export/parts.js";
 
 /**

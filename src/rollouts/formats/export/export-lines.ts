@@ -8,7 +8,7 @@ import { exportName } from "./export-name.js";
 import { writeHtml } from "../html/write.js";
 import { writeJson } from "../json/write.js";
 import { writeMarkdown } from "../markdown/write.js";
-import { surveyConversation, type WriterInput } from "./survey.js";
+import { surveyConversation, type WriterInput } from "./export-facts.js";
 
 /** A conversation to export. It is read twice: once for the survey, once to write it. */
 export interface ExportSource {

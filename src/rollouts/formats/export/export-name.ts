@@ -3,7 +3,7 @@ import { v5 as uuidv5 } from "uuid";
 import { bareId } from "../../../base/text/conversation-id.js";
 import { newRolloutPath } from "../../layout.js";
 import { endingOf, type ExportFormat } from "./export-format.js";
-import type { ExportFacts } from "./survey.js";
+import type { ExportFacts } from "./export-facts.js";
 
 type Named = Pick<ExportFacts, "conversationId" | "title" | "createdAt">;
 

@@ -4,7 +4,7 @@ import { toolLine } from "../export/call-line.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import type { ToolOutputContent } from "../../../messages/response-item.js";
 import type { Attachment } from "../../history-messages.js";
-import { countText, minuteOf, turnTitle } from "../export/survey.js";
+import { countText, minuteOf, turnTitle } from "../export/export-facts.js";
 import { partsOf, type Part } from "../export/parts.js";
 import type { ExportedTurn } from "../export/turns.js";
 import { diffHtml, codeHtml, imageHtml, plainHtml, type Prose, escapeHtml } from "./prose.js";

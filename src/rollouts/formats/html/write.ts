@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { version } from "../../../version.js";
-import { factRows, type ExportFacts, type WriterInput } from "../export/survey.js";
+import { factRows, type ExportFacts, type WriterInput } from "../export/export-facts.js";
 import { readTurns } from "../export/turns.js";
 import { escapeHtml, escapedValue, loadProse } from "./prose.js";
 import { turnHtml, untitled } from "./turn.js";

@@ -4,14 +4,14 @@ import { isRecord } from "../../../base/is-record.js";
 import { systemReason } from "../../../base/system-error.js";
 import { ImportError } from "../../../base/errors.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
-import { withoutMark } from "../../file/line-object.js";
+import { withoutMark } from "../../file/lines.js";
 import { readClaudeSource } from "../claude/read.js";
 import { isClaudeMessage } from "../claude/survey.js";
 import { readRolloutSource } from "../codex/read.js";
 import { readEntrySource } from "../diligent/read.js";
 import { readMessageSource } from "../envoy/read.js";
 import { readJsonSource, isJsonHistory } from "../json/read.js";
-import { detectLineFormat } from "../lines/detect.js";
+import { detectLineFormat } from "../lines/detect-format.js";
 import { type Fields, fieldsOf } from "./parts.js";
 import {
   type ImportFormat,

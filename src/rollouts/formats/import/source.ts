@@ -5,7 +5,7 @@ import { ImportError } from "../../../base/errors.js";
 import { bareId } from "../../../base/text/conversation-id.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import { type LineObject, readLineBytes, withoutMark, rawBatches } from "../../file/line-object.js";
+import { type LineObject, readLineBytes, withoutMark, rawBatches } from "../../file/lines.js";
 
 /** Maximum number of damaged lines that are recorded; further ones are only counted. */
 const maxDamagedKept = 100;

@@ -4,8 +4,8 @@ import { ImportError } from "../../../base/errors.js";
 import { isRecord } from "../../../base/is-record.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import { ResponseItem, type ContentPart, type MessageItem, withCodexParts } from "../../../messages/response-item.js";
-import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/line-object.js";
-import { codyExportRecords, isCodyExport } from "../../import/cody-export.js";
+import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/lines.js";
+import { codyExportRecords, isCodyExport } from "./cody-export.js";
 import {
   type Fields,
   fieldsOf,
@@ -18,8 +18,8 @@ import {
   textPart,
 } from "../import/parts.js";
 import type { Losses, ReadSource, SourceFacts, SourceRecord } from "../import/source.js";
-import { isoTime } from "../lines/detect.js";
-import { callItem, callOutputItem, reasoningItem } from "../lines/form-items.js";
+import { isoTime } from "../lines/detect-format.js";
+import { callItem, callOutputItem, reasoningItem } from "../lines/converted-items.js";
 
 const knownItem = ResponseItem.options[0];
 

@@ -3,7 +3,7 @@ import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../file/history.js";
 import { toolCallsOf } from "../../history-messages.js";
-import type { WriterInput, ExportFacts } from "../export/survey.js";
+import type { WriterInput, ExportFacts } from "../export/export-facts.js";
 import { readTurns, type ExportedTurn, type TurnEntry } from "../export/turns.js";
 
 /** Version of this JSON shape. */

@@ -2,7 +2,7 @@ import { shownText } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
 import { toolLine } from "../export/call-line.js";
 import { type Attachment, outputText } from "../../history-messages.js";
-import { countText, factRows, minuteOf, turnTitle, type WriterInput } from "../export/survey.js";
+import { countText, factRows, minuteOf, turnTitle, type WriterInput } from "../export/export-facts.js";
 import { partsOf, type Part } from "../export/parts.js";
 import { readTurns, type ExportedTurn } from "../export/turns.js";
 

@@ -1,4 +1,4 @@
-import { hasAuthorizationHeader } from "../../../../actors/mcp/server-order.js";
+import { hasAuthorizationHeader } from "../../../../actors/mcp/server-target.js";
 import { messageOf } from "../../../../actors/runtime/failures.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
@@ -33,7 +33,7 @@ export async function listServers(context: CommandContext): Promise<number> {
 async function loginsTo(context: CommandContext, servers: readonly KnownServer[]): Promise<Map<string, boolean>> {
   const urls = servers.flatMap(({ entry }) => ("url" in entry && !hasAuthorizationHeader(entry) ? [entry.url] : []));
   if (urls.length === 0) return new Map();
-  const { TokenStore } = await import("../../../../actors/credentials/token-file.js");
+  const { TokenStore } = await import("../../../../actors/credentials/token-store.js");
   const store = new TokenStore(context.home);
   try {
     const found = await Promise.all(urls.map((url) => store.readMcp(url)));

@@ -1,15 +1,15 @@
 import { beginLogin } from "../../../../actors/mcp/login/begin-login.js";
-import { hasAuthorizationHeader } from "../../../../actors/mcp/server-order.js";
+import { hasAuthorizationHeader } from "../../../../actors/mcp/server-target.js";
 import { messageOf } from "../../../../actors/runtime/failures.js";
-import { TokenStore } from "../../../../actors/credentials/token-file.js";
+import { TokenStore } from "../../../../actors/credentials/token-store.js";
 import type { McpLogin } from "../../../../messages/tokens.js";
 import { visible } from "../../../../base/text/visible.js";
 import { createFetch } from "../../../../providers/transport/http-fetch.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import { type ContextOf, printResult, currentTime } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";
-import { loginSecrets, CallbackServer } from "../../settings/callback-server.js";
-import { numberFlag } from "../../../format/age.js";
+import { loginSecrets, CallbackServer } from "../../settings/browser-login.js";
+import { numberFlag } from "../../../format.js";
 import { loadServers } from "./known-servers.js";
 
 const loginTimeoutMs = 10 * 60_000;

@@ -3,7 +3,7 @@ import { SharedServer } from "../../../../actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../../config/secrets/mcp-redactor.js";
 import { shortened } from "../../../../base/text/truncate.js";
 import { visible } from "../../../../base/text/visible.js";
-import { counted } from "../../../format/age.js";
+import { counted } from "../../../format.js";
 import { CommandError, exitCodes } from "../../../command-error.js";
 import { type CommandContext, printResult } from "../../../context.js";
 import { watchSignals } from "../../../terminal/interruption.js";

@@ -1,0 +1,226 @@
+import { newestTurns } from "../../../compaction/cut/newest-turns.js";
+import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
+import type { ModelRequest } from "../../../messages/model.js";
+import { OutputSchema } from "../../../messages/output-schema.js";
+import { messageText, type ResponseItem } from "../../../messages/response-item.js";
+import { inputContent, inputText } from "../../../messages/user-input.js";
+import { yieldFairly } from "../../runtime/scheduler.js";
+import { offeredTools, type ConversationContext, type TurnParts } from "../conversation-context.js";
+import type { RunnableCallItem } from "../calls/call-items.js";
+import { TurnCalls } from "../calls/run-calls.js";
+import { AutoCompaction } from "../compaction/auto-compaction.js";
+import { type ConversationCell, type QueuedInput, ActiveTurn } from "../state/live-state.js";
+import { type Settings, toTurnContext } from "../state/settings.js";
+import type { Recording } from "./recording.js";
+import { runSteps, type TurnEnd } from "./run-steps.js";
+import type { ModelCallGate } from "./call-model.js";
+import { TurnBudget } from "./turn-budget.js";
+
+/**
+ * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
+ */
+export async function runTurn(world: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
+  const { parts, cell } = world;
+  await yieldFairly("begin");
+  const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
+  cell.turn = turn;
+  if (input.isOutside) turn.noteOutside("the message");
+  recordInput(world, turn, input);
+  await runTurnToEnd(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+}
+
+/** Continues a turn that was waiting for an approval when its process died; `leftOver` are the calls it had not run. */
+export async function continueTurn(
+  world: ConversationContext,
+  open: { readonly id: string; readonly startedAt: string },
+  leftOver: readonly RunnableCallItem[],
+  signal: AbortSignal,
+): Promise<void> {
+  const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
+  world.cell.turn = turn;
+  // It is not recorded what the turn has read so far, so it counts as outside content.
+  turn.noteOutside("a turn of an earlier process");
+  // The current settings apply, not the recorded ones: a file must not grant rights.
+  const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
+  await runTurnToEnd(world, turn, asked, leftOver, signal);
+}
+
+/** A file may contain an invalid schema. */
+function recordedSchema({ state }: ConversationCell, turnId: string): OutputSchema | undefined {
+  const { turn_id, final_output_json_schema: schema } = state.turnContext ?? {};
+  return turn_id === turnId ? OutputSchema.optional().safeParse(schema).data : undefined;
+}
+
+/** The inputs of every request of a turn. */
+interface TurnRequest {
+  readonly settings: Settings;
+  readonly outputSchema: OutputSchema | undefined;
+}
+
+async function runTurnToEnd(
+  world: ConversationContext,
+  turn: ActiveTurn,
+  wish: TurnRequest,
+  leftOver: readonly RunnableCallItem[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts, cell, recording } = world;
+  const { settings } = wish;
+  const id = turn.submissionId;
+  const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
+  for (const message of await parts.refreshInstructions(settings, signal)) {
+    world.publish({ type: "warning", message }, id);
+  }
+  // All conversations of a folder wait for the same read and would continue together.
+  await yieldFairly("begin");
+  using budget = new TurnBudget(parts.limits, signal);
+  const calls = new TurnCalls(world, turn, settings, budget);
+  const compaction = new AutoCompaction(world, settings, id);
+  await parts.servers?.ready(budget.signal);
+  const end = await runSteps(
+    {
+      state: cell.state,
+      provider: parts.provider(settings),
+      retry: parts.retry,
+      gate: modelCallGate(parts, settings, budget),
+      budget,
+      price: parts.price(settings),
+      request: () => modelRequest(parts, cell, wish),
+      compactWhenDue: () => compaction.whenDue("request", budget.signal),
+      makeRoom: () => compaction.makeRoom(budget.signal),
+      learn: (before, items, usage) => compaction.learn(before, items, usage),
+      countTokens: (text) => parts.countTokens(text),
+      record: (line) => recording.line(line, id),
+      publish: (msg) => world.publish(msg, id),
+      eventRoom: () => parts.eventRoom(),
+      runCalls: (waiting) => calls.run(waiting),
+    },
+    turn,
+    leftOver,
+    signal,
+  );
+  await calls.end();
+  // A later interrupt comes too late: the line that ends the turn is written without a pause.
+  const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
+  if (decided.status === "failed") {
+    world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
+  }
+  cell.before = settings;
+  // The answer is complete: an interrupt from now on ends the compaction, not the turn.
+  if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
+  const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
+  const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
+  await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
+}
+
+function recordInput(
+  { parts, recording }: ConversationContext,
+  turn: ActiveTurn,
+  { settings, outputSchema }: TurnRequest,
+): void {
+  const id = turn.submissionId;
+  const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
+  recording.line(
+    {
+      type: "event_msg",
+      payload: { type: "task_started", turn_id: turn.turnId, started_at: seconds(turn.startedAt) },
+    },
+    id,
+  );
+  const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
+  const context = { ...toTurnContext(settings, turn.turnId, outputSchema), ...resumed };
+  recording.line({ type: "turn_context", payload: context }, id);
+  recording.line(
+    { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
+    id,
+  );
+  recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
+}
+
+function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnRequest): ModelRequest {
+  const { settings, outputSchema } = wish;
+  const facts = parts.facts(settings);
+  const instructions = parts.instructions(settings);
+  return {
+    conversationId: parts.conversationId,
+    model: settings.model,
+    instructions,
+    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !isSystemPrompt(item, instructions)),
+    tools: [...offeredTools(parts, cell.state.history)],
+    effort: settings.effort,
+    ...(facts === undefined ? {} : { facts }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+  };
+}
+
+/**
+ * Whether an item is the system prompt, which a caller may have put into the history from `getInitialContext()`. The
+ * prompt is sent anyway; the date in it is ignored, because it changes on its own.
+ */
+function isSystemPrompt(item: ResponseItem, instructions: string): boolean {
+  return (
+    item.type === "message" && item.role === "developer" && withoutDate(messageText(item)) === withoutDate(instructions)
+  );
+}
+
+function withoutDate(prompt: string): string {
+  return prompt.replace(/^Date: .*$/m, "");
+}
+
+interface TurnFacts extends ReturnType<typeof timesOf> {
+  readonly cost_usd?: number;
+}
+
+function timesOf(turn: ActiveTurn, now: Date) {
+  return {
+    turn_id: turn.turnId,
+    started_at: seconds(turn.startedAt),
+    completed_at: seconds(now),
+    duration_ms: Math.max(1, now.getTime() - turn.startedAt.getTime()),
+  };
+}
+
+async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
+  const id = turn.submissionId;
+  switch (end.status) {
+    case "completed": {
+      turn.status = { status: "completed" };
+      const truncated = end.isTruncated ? { truncated: true } : {};
+      return recording.end(
+        { type: "task_complete", last_agent_message: end.lastAgentMessage, ...truncated, ...facts },
+        id,
+      );
+    }
+    case "failed": {
+      const error = { message: end.failure.message, codex_error_info: end.failure.code };
+      turn.status = { status: "failed", error: error.message };
+      recording.closeCalls(`not finished: ${error.message}`, id);
+      return recording.end({ type: "task_complete", last_agent_message: end.lastAgentMessage, error, ...facts }, id);
+    }
+    case "aborted":
+      turn.status = { status: "cancelled" };
+      recording.closeCalls("aborted by the user", id);
+      recording.noteAbort(id);
+      return recording.end({ type: "turn_aborted", reason: "interrupted", ...facts }, id);
+  }
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+/** Makes the requests of a turn wait for the provider's limits. */
+function modelCallGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): ModelCallGate {
+  const { gate, conversationId } = parts;
+  const countTokens = (text: string): number => parts.countTokens(text);
+  const tokensOf = ({ instructions, input }: ModelRequest): number =>
+    countTokens(instructions) + estimateItemTokens(input, countTokens);
+  return {
+    enter: (request) => {
+      const enter = () => gate.enter({ provider, conversationId, tokens: () => tokensOf(request) }, budget.signal);
+      // The time budget is paused, because other requests cause the wait.
+      return gate.isLimited(provider) ? budget.whilePaused(enter) : enter();
+    },
+    heard: (failure) => gate.heard(provider, failure),
+  };
+}

@@ -1,0 +1,295 @@
+import { homedir } from "node:os";
+import { systemReason } from "../../base/system-error.js";
+import { within } from "../../base/time/waiting.js";
+import { type LoginName, loginFacts, type LoginFacts } from "../../config/providers/logins.js";
+import type { Config } from "../../messages/config.js";
+import { FailureError } from "../../messages/failure-error.js";
+import type { Failure } from "../../messages/failure.js";
+import type { TokenSet } from "../../messages/tokens.js";
+import type { LoginToken } from "../../providers/credential.js";
+import { createTransport } from "../../providers/transport/node-transport.js";
+import type { Ref, Actor } from "../runtime/actor.js";
+import { spawn } from "../runtime/spawn.js";
+import { borrowedPlaces, type BorrowedPlaces, type FoundTokens, findTokens, originFingerprint } from "./find-tokens.js";
+import { loginEndedError, noLoginError, refreshTokens, mergeTokens, fingerprint } from "./oauth-tokens.js";
+import { TokenStore } from "./token-store.js";
+
+/** Tokens are renewed this long before they expire, so that none expires in transit. */
+const marginMs = 5 * 60_000;
+
+/** Pause before another renewal attempt after one has failed for a token that is still valid. */
+const restMs = 30_000;
+
+const deadlineMs = 20_000;
+
+/** Upper bound for a renewal under the lock, including writing its result. */
+const renewalMs = deadlineMs + 5_000;
+
+/** Caches the tokens of logins and the keys from the keyring, for all conversations of a process. */
+const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
+  name: "credentials",
+  start: ({ logins, ...parts }, { publish }) => {
+    const keepers = new Map<LoginName, LoginTokens>();
+    const keys = new Map<string, string>();
+    const warn = (message: string): void => publish({ type: "warning", message });
+
+    function keeperOf(name: LoginName): LoginTokens {
+      const known = keepers.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn });
+      keepers.set(name, known);
+      return known;
+    }
+
+    return {
+      token: ({ login }) => replyOf(login, keeperOf(login).tokens()),
+      renew: ({ login, refused }) => replyOf(login, keeperOf(login).renewed(refused)),
+      kept_key: async ({ provider }) => {
+        const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
+        // A missing key is not cached: a locked keyring may be unlocked next time.
+        if (key === undefined) return undefined;
+        parts.learn(key);
+        keys.set(provider, key);
+        return key;
+      },
+    };
+  },
+};
+
+export interface OpenCredentials {
+  readonly ref: Ref<CredentialsOp, CredentialsAnswers>;
+  /** Waits for renewals in progress: if their answer were lost, the login would be lost too. */
+  stop(): Promise<void>;
+}
+
+/** Starts the credentials actor, with the connection it uses to renew tokens. */
+export function openCredentials({ home, env, config, now, warn, learn }: AccessOptions): OpenCredentials {
+  const renewals = new Set<Promise<TokenSet>>();
+  const transport = createTransport(env);
+  const options = {
+    logins: config.logins,
+    store: new TokenStore(home),
+    places: borrowedPlaces(env, homedir),
+    fetch: transport.fetch,
+    now,
+    learn,
+    onRenewal: (renewal: Promise<TokenSet>): void => {
+      renewals.add(renewal);
+      const forget = (): boolean => renewals.delete(renewal);
+      void renewal.then(forget, forget);
+    },
+  };
+  const ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
+  return {
+    ref,
+    stop: async () => {
+      await ref.stop();
+      // The actor's own stop is bounded more tightly than a slow server needs to answer.
+      await within(Promise.allSettled(renewals), renewalMs);
+      transport.close();
+    },
+  };
+}
+
+export interface AccessOptions {
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly config: Pick<Config, "providers" | "logins">;
+  readonly now: () => number;
+  /** Reports a problem to the user that does not stop the work. */
+  readonly warn: (message: string) => void;
+  /** Called with every token and key that is found, so that it can be redacted wherever text is written to disk. */
+  readonly learn: (secret: string) => void;
+}
+
+interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn"> {
+  readonly logins: Config["logins"];
+}
+
+type CredentialsOp =
+  | { readonly type: "token"; readonly login: LoginName }
+  /** Asks for a token that differs from the one a server has just refused. */
+  | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
+  | { readonly type: "kept_key"; readonly provider: string };
+
+interface CredentialsAnswers {
+  readonly token: TokenReply;
+  readonly renew: TokenReply;
+  readonly kept_key: string | undefined;
+}
+
+export type TokenReply =
+  { readonly ok: true; readonly token: LoginToken } | { readonly ok: false; readonly failure: Failure };
+
+type CredentialsMsg = { readonly type: "warning"; readonly message: string };
+
+async function replyOf(login: LoginName, tokens: Promise<TokenSet>): Promise<TokenReply> {
+  try {
+    const { accessToken, accountId } = await tokens;
+    return { ok: true, token: { token: accessToken, headers: headersOf(login, accountId) } };
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    throw error;
+  }
+}
+
+function headersOf(login: LoginName, accountId: string | undefined): Record<string, string> {
+  if (login === "claude") return { "anthropic-beta": "oauth-2025-04-20" };
+  return { originator: "cody", ...(accountId === undefined ? {} : { "chatgpt-account-id": accountId }) };
+}
+
+interface LoginTokensParts {
+  readonly facts: LoginFacts;
+  readonly store: TokenStore;
+  readonly places: BorrowedPlaces;
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+  /** Reports a problem to the user that does not stop the work. */
+  readonly warn: (message: string) => void;
+  /** Called with every token that is found or received. */
+  readonly learn: (secret: string) => void;
+  /** Called with every renewal before the server is contacted; it settles when the result is written. */
+  readonly onRenewal: (renewal: Promise<TokenSet>) => void;
+}
+
+/** The tokens of one login. All callers get the same tokens, which are renewed only once across processes. */
+export class LoginTokens {
+  readonly #parts: LoginTokensParts;
+  #held: TokenSet | undefined;
+  /** Whether `#held` could not be written and is newer than the file. */
+  #isUnsaved = false;
+  #renewing: Promise<TokenSet> | undefined;
+  #notBefore = 0;
+  /** The fingerprint of a permanently refused refresh token, and the reason. */
+  #refused: { readonly fingerprint: string; readonly reason: string } | undefined;
+
+  constructor(parts: LoginTokensParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns tokens that are valid for a while. Rejects with a `FailureError` when there are none. */
+  async tokens(): Promise<TokenSet> {
+    this.#held ??= (await this.#find())?.tokens;
+    if (this.#held === undefined) throw noLoginError(this.#parts.facts);
+    const held = this.#held;
+    if (this.#isFresh(held) || this.#mayWait(held)) return held;
+    try {
+      return await this.#renew(undefined);
+    } catch (error) {
+      // The held token is still valid for a little while, so the failure is not reported yet.
+      if (!(error instanceof FailureError) || this.#hasEnded(held)) throw error;
+      this.#notBefore = this.#parts.now() + restMs;
+      return held;
+    }
+  }
+
+  /** Returns tokens other than the refused access token. */
+  async renewed(refused: string): Promise<TokenSet> {
+    const held = this.#held;
+    if (held !== undefined && held.accessToken !== refused && this.#isFresh(held)) return held;
+    return await this.#renew(refused);
+  }
+
+  #renew(refused: string | undefined): Promise<TokenSet> {
+    if (this.#renewing !== undefined) return this.#renewing;
+    const renewal = this.#renewOnce(refused).finally(() => {
+      this.#renewing = undefined;
+    });
+    this.#renewing = renewal;
+    this.#parts.onRenewal(renewal);
+    return renewal;
+  }
+
+  async #renewOnce(refused: string | undefined): Promise<TokenSet> {
+    const isUsable = ({ accessToken }: TokenSet): boolean => accessToken !== refused;
+    // Most often another process has renewed them already, and the lock is not needed.
+    const found = await this.#newest();
+    if (found !== undefined && isUsable(found.tokens) && this.#isFresh(found.tokens)) return this.#hold(found.tokens);
+    return await this.#parts.store.locked(async () => {
+      const current = await this.#newest();
+      if (current === undefined) throw noLoginError(this.#parts.facts);
+      if (isUsable(current.tokens) && this.#isFresh(current.tokens)) return this.#hold(current.tokens);
+      return await this.#refresh(current);
+    });
+  }
+
+  /** Call only under the lock: on many servers, using a refresh token twice ends the login. */
+  async #refresh(current: FoundTokens): Promise<TokenSet> {
+    const { facts, store } = this.#parts;
+    const { tokens } = current;
+    const { refreshToken } = tokens;
+    if (refreshToken === undefined) throw loginEndedError(facts, "it cannot be renewed");
+    if (this.#refused?.fingerprint === fingerprint(refreshToken)) throw loginEndedError(facts, this.#refused.reason);
+    const endpoint = { fetch: this.#parts.fetch, deadlineMs };
+    const outcome = await refreshTokens(facts, refreshToken, endpoint);
+    if (outcome.status === "answered") {
+      const next = mergeTokens(tokens, outcome.answer, this.#parts.now());
+      if (next === undefined) throw loginEndedError(facts, "the server returned no new token");
+      const root = current.source === store.path ? tokens.root : originFingerprint(current);
+      return await this.#save(root === undefined ? next : { ...next, root });
+    }
+    // The program that owns these tokens may have renewed them at the same time, without our lock.
+    const again = await this.#newest();
+    if (again !== undefined && again.tokens.accessToken !== tokens.accessToken && this.#isFresh(again.tokens)) {
+      return this.#hold(again.tokens);
+    }
+    if (outcome.status === "failed") throw new FailureError(outcome.failure);
+    this.#refused = { fingerprint: fingerprint(refreshToken), reason: outcome.reason };
+    throw loginEndedError(facts, outcome.reason);
+  }
+
+  /** New tokens that cannot be written are used anyway and kept in memory as the newest ones. */
+  async #save(tokens: TokenSet): Promise<TokenSet> {
+    const { facts, store } = this.#parts;
+    this.#held = tokens;
+    this.#learn(tokens);
+    try {
+      await store.write(facts.name, tokens);
+      this.#isUnsaved = false;
+    } catch (error) {
+      this.#isUnsaved = true;
+      const reason = error instanceof FailureError ? error.message : `${store.path}: ${systemReason(error)}`;
+      this.#parts.warn(
+        `Cannot save the new token of the ${facts.title}: ${reason}. ` +
+          "Other and later processes may have to log in again",
+      );
+    }
+    return tokens;
+  }
+
+  /** Returns the tokens in the files, unless the held ones are newer and could not be written. */
+  async #newest(): Promise<FoundTokens | undefined> {
+    const found = await this.#find();
+    const held = this.#held;
+    if (!this.#isUnsaved || held === undefined) return found;
+    const isBehind = found?.tokens.refreshToken === undefined || fingerprint(found.tokens.refreshToken) === held.parent;
+    return isBehind ? { tokens: held, source: this.#parts.store.path } : found;
+  }
+
+  async #find(): Promise<FoundTokens | undefined> {
+    const { facts, store, places } = this.#parts;
+    const found = await findTokens(facts.name, store, places);
+    if (found !== undefined) this.#learn(found.tokens);
+    return found;
+  }
+
+  #learn({ accessToken, refreshToken }: TokenSet): void {
+    this.#parts.learn(accessToken);
+    if (refreshToken !== undefined) this.#parts.learn(refreshToken);
+  }
+
+  #hold(tokens: TokenSet): TokenSet {
+    this.#held = tokens;
+    return tokens;
+  }
+
+  #isFresh({ expiresAt }: TokenSet): boolean {
+    return expiresAt === undefined || expiresAt - marginMs > this.#parts.now();
+  }
+
+  #hasEnded({ expiresAt }: TokenSet): boolean {
+    return expiresAt !== undefined && expiresAt <= this.#parts.now();
+  }
+
+  #mayWait(tokens: TokenSet): boolean {
+    return !this.#hasEnded(tokens) && this.#parts.now() < this.#notBefore;
+  }
+}
