@@ -58,7 +58,7 @@ export class ConversationManager implements AsyncDisposable {
   /** Starts no thread until something is summarized. */
   readonly #io = openIoPool();
   readonly #gate: RequestGate;
-  readonly #desk: CredentialResolver;
+  readonly #credentials: CredentialResolver;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -99,7 +99,7 @@ export class ConversationManager implements AsyncDisposable {
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
     this.#gate = new RequestGate(config.limits ?? {});
-    this.#desk = new CredentialResolver({
+    this.#credentials = new CredentialResolver({
       home: homes.home,
       env: options.env ?? {},
       config,
@@ -118,7 +118,7 @@ export class ConversationManager implements AsyncDisposable {
       compactor: this.#compactor,
       counts,
       gate: this.#gate,
-      desk: this.#desk,
+      credentials: this.#credentials,
       redactor,
       pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),
@@ -280,7 +280,7 @@ export class ConversationManager implements AsyncDisposable {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#desk.stop()]);
+    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#credentials.stop()]);
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }

@@ -105,11 +105,11 @@ export class Pool<Jobs extends JobTable> {
     for (const call of this.#waiting) {
       if (!this.#hasRoom) return;
       this.#waiting.delete(call);
-      void this.#play(call);
+      void this.#start(call);
     }
   }
 
-  async #play(call: JobCall): Promise<void> {
+  async #start(call: JobCall): Promise<void> {
     this.#running.add(call);
     await runJob(call, this.#threads, this.#options.graceMs);
     this.#running.delete(call);

@@ -54,9 +54,9 @@ const maxDelayMs = 60_000;
 export async function summarize(
   provider: Provider,
   request: SummaryRequest,
-  world: SummaryContext,
+  context: SummaryContext,
 ): Promise<SummaryOutcome> {
-  const { signal, pause: wait = pause } = world;
+  const { signal, pause: wait = pause } = context;
   let items = request.items;
   let overflows = 0;
   let retries = 0;

@@ -47,7 +47,7 @@ async function damage(path: string, text: string): Promise<number> {
 /** In stretches so short that there are many, with lines that are longer than some of them. */
 async function inThreads(pool: CpuPool, path: string): Promise<StoredState> {
   const { size: bytes } = await stat(path);
-  return await loadInThreads(pool, { path, conversationId: id, bytes, stretchBytes: 10_000 });
+  return await loadInThreads(pool, { path, conversationId: id, bytes, segmentBytes: 10_000 });
 }
 
 function deepLine(levels: number): string {

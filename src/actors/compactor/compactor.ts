@@ -101,8 +101,8 @@ export class Summarizer {
     );
     if (passage === undefined) return { status: "aborted" };
     const outcome = await this.#ask(by, request, signal);
-    passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
-    if (outcome.status === "failed") this.#gate.heard(provider, outcome.failure);
+    passage.release(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
+    if (outcome.status === "failed") this.#gate.noteFailure(provider, outcome.failure);
     return outcome;
   }
 

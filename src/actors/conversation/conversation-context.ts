@@ -39,7 +39,7 @@ export interface TurnParts {
   /** Stores outputs that are too long for the model; absent when they are not stored. */
   readonly blobs?: BlobStore | undefined;
   /** Bounds the memory for outputs until they are stored. */
-  readonly outputRoom: MemoryBudget;
+  readonly outputMemory: MemoryBudget;
   /** Tracks the file changes of a turn; absent when they are not tracked. */
   readonly changes?: ChangeParts | undefined;
   /** The environment variables of tools. */

@@ -42,7 +42,7 @@ export interface ConversationOptions extends TurnParts {
    * Whether a turn that waits for approval continues. Not for a copy or an unsaved conversation: two processes would
    * play it.
    */
-  readonly goesOn: boolean;
+  readonly continuesOpenTurn: boolean;
   /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
 }
@@ -59,7 +59,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
     const recording = new Recording(cell.state, rollout, () => options.now(), publish);
     const approvals = new Approvals(cell.state, rollout, recording, publish);
-    const world: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
+    const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
     let unplayed = false;
@@ -77,14 +77,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     }
 
     function begin(work: QueuedWork): void {
-      cell.playing = work;
+      cell.running = work;
       if (work.kind !== "input") return run((signal) => change(work, signal));
       if (work.settings === cell.settings) unplayed = false;
-      run((signal) => runTurn(world, work, signal));
+      run((signal) => runTurn(conversationContext, work, signal));
     }
 
     async function change(work: QueuedChange, signal: AbortSignal): Promise<void> {
-      const outcome = await runQueuedChange(world, work, signal);
+      const outcome = await runQueuedChange(conversationContext, work, signal);
       if (outcome !== undefined) answerChange(work.submissionId, outcome);
     }
 
@@ -95,14 +95,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 
     /** A turn that waits for the user survives its process; any other turn is closed. */
     function settleOpenTurn(): void {
-      const leftOver = options.goesOn ? unstartedCalls(cell.state) : [];
+      const leftOver = options.continuesOpenTurn ? unstartedCalls(cell.state) : [];
       recording.closeOpenTurn(cell.turn, leftOver);
       const open = cell.state.openTurn;
-      if (open !== undefined) run((signal) => continueTurn(world, open, leftOver, signal));
+      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, leftOver, signal));
     }
 
     function beginNext(): void {
-      const next = cell.waiting.shift();
+      const next = cell.queue.shift();
       if (next !== undefined) begin(next);
     }
 
@@ -116,14 +116,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       const refusal = refusalOf();
       if (refusal !== undefined) refuseWork(work, refusal);
       else if (turn === undefined) begin(work);
-      else cell.waiting.push(work);
+      else cell.queue.push(work);
     }
 
     function refusalOf(): Refusal | undefined {
       if (shuttingDown) return shutdownRefusal;
       if (rollout.full) return unsavedRefusal;
       if (rollout.bytes > options.maxFileBytes) return fileTooLongRefusal(options.maxFileBytes);
-      return turn === undefined || cell.waiting.length < maxQueuedInputs ? undefined : queueFullRefusal;
+      return turn === undefined || cell.queue.length < maxQueuedInputs ? undefined : queueFullRefusal;
     }
 
     function refuseWork({ submissionId }: QueuedWork, { reason, code }: Refusal): void {
@@ -146,7 +146,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         publish({ type: "undo_completed", ...report }, submissionId);
         return report;
       }
-      return new Promise((resolve) => run(async () => resolve(await undoChanges(world, submissionId))));
+      return new Promise((resolve) => run(async () => resolve(await undoChanges(conversationContext, submissionId))));
     }
 
     const unsupported = (op: ConversationOp, _signal: AbortSignal, id: string): void =>
@@ -176,15 +176,15 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
     }
 
-    if (!cell.configured) {
-      cell.configured = true;
+    if (!cell.isConfigured) {
+      cell.isConfigured = true;
       publish(sessionConfigured(options), "");
       cell.shown = [];
     }
     options.servers?.begin((msg) => publish(msg, ""));
     settleOpenTurn();
     const lost = lostInput(cell);
-    cell.playing = undefined;
+    cell.running = undefined;
     if (lost !== undefined)
       refuse("the turn was lost because of an internal error; send the message again", lost.submissionId, "internal");
     if (turn === undefined) beginNext();
@@ -248,7 +248,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
-        for (const work of cell.waiting.splice(0)) refuseWork(work, shutdownRefusal);
+        for (const work of cell.queue.splice(0)) refuseWork(work, shutdownRefusal);
         if (turn !== undefined) {
           const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
           turn.abort();
@@ -264,7 +264,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         turn = undefined;
         // A bug in the turn's code, not an external failure: it ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
-        cell.playing = undefined;
+        cell.running = undefined;
         onTurnEnded?.();
         beginNext();
         rememberSettings("");
@@ -275,7 +275,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 };
 
 /** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
-export function lostInput({ playing, turn }: ConversationCell): QueuedWork | undefined {
+export function lostInput({ running: playing, turn }: ConversationCell): QueuedWork | undefined {
   if (playing === undefined) return undefined;
   return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
 }

@@ -418,7 +418,7 @@ export class ConversationHistory {
 
   /** The newest completed turns; older ones are in the rollout. */
   get turns(): CompletedTurn[] {
-    const { history, marks, openTurn } = this.#parts.state;
+    const { history, turnStarts: marks, openTurn } = this.#parts.state;
     const ended = marks.flatMap((mark, index) =>
       openTurn !== undefined && mark.id === openTurn.id ? [] : [{ ...mark, to: marks[index + 1]?.from }],
     );

@@ -158,8 +158,8 @@ function prunable(
 }
 
 function replacedBy({ supersedes, content }: NewKnowledge, known: KnowledgeIndex): string | undefined {
-  if (supersedes === undefined) return known.saying(content);
-  const id = known.has(supersedes) ? supersedes : known.saying(supersedes);
+  if (supersedes === undefined) return known.idOfText(content);
+  const id = known.has(supersedes) ? supersedes : known.idOfText(supersedes);
   if (id === undefined) throw new FileProblem("the entry to replace was not found, by id or text");
   return id;
 }
@@ -203,7 +203,7 @@ export class KnowledgeIndex {
   }
 
   /** Returns the id of the newest entry with the same text. */
-  saying(content: string): string | undefined {
+  idOfText(content: string): string | undefined {
     return this.#byText.get(visibleLine(content));
   }
 }

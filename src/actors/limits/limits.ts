@@ -10,7 +10,7 @@ const capacity = 100_000;
 /** Upper bound for the pause that a busy server can impose on all requests to its provider. */
 const maxHoldMs = 5 * 60_000;
 
-const unlimitedPermit: RequestPermit = { leave: () => undefined };
+const unlimitedPermit: RequestPermit = { release: () => undefined };
 
 const minuteMs = 60_000;
 
@@ -35,12 +35,13 @@ export type LimitsOp =
 /** Keeps the requests of all conversations within the limits of their providers. */
 export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   name: "limits",
-  start: ({ limits: configured, now, later }) => {
-    const lines = new Map<string, RequestQueue>();
+  start: ({ limits: configured, now, later: startTimer }) => {
+    const queues = new Map<string, RequestQueue>();
 
     function lineOf(provider: string): RequestQueue {
-      const known = lines.get(provider) ?? new RequestQueue({ limits: configured[provider] ?? {}, now, later });
-      lines.set(provider, known);
+      const known =
+        queues.get(provider) ?? new RequestQueue({ limits: configured[provider] ?? {}, now, later: startTimer });
+      queues.set(provider, known);
       return known;
     }
 
@@ -50,7 +51,7 @@ export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
       leave: ({ provider, id, tokens }) => lineOf(provider).leave(id, tokens),
       hold: ({ provider, ms }) => lineOf(provider).hold(ms),
       [Symbol.asyncDispose]: async () => {
-        for (const line of lines.values()) line.close();
+        for (const line of queues.values()) line.close();
       },
     };
   },
@@ -210,7 +211,7 @@ interface LimitedRequest {
 
 /** Permission to send one request. The holder must call `leave` once, whether the request succeeded or failed. */
 export interface RequestPermit {
-  leave(tokens: number | undefined): void;
+  release(tokens: number | undefined): void;
 }
 
 /** Makes requests wait until their provider's limits allow them. Providers without limits are never delayed. */
@@ -235,14 +236,14 @@ export class RequestGate {
     const { provider, conversationId } = request;
     if (!this.isLimited(provider)) return unlimitedPermit;
     const id = String((this.#requests += 1));
-    const passage: RequestPermit = {
-      leave: (used) => void this.#ref.tell({ type: "leave", provider, id, tokens: used }).catch(ignoreError),
+    const permit: RequestPermit = {
+      release: (used) => void this.#ref.tell({ type: "leave", provider, id, tokens: used }).catch(ignoreError),
     };
     try {
       await this.#ref.ask({ type: "enter", provider, id, conversationId, tokens: request.tokens() }, signal);
-      return passage;
+      return permit;
     } catch (error) {
-      passage.leave(undefined);
+      permit.release(undefined);
       if (signal.aborted) return undefined;
       // The limits actor has failed. Sending without limits is better than not sending at all.
       if (error instanceof FailureError) return unlimitedPermit;
@@ -251,7 +252,7 @@ export class RequestGate {
   }
 
   /** Pauses all requests to a provider when its server reports that it is busy and for how long. */
-  heard(provider: string, { code, retryAfterMs }: Failure): void {
+  noteFailure(provider: string, { code, retryAfterMs }: Failure): void {
     if (retryAfterMs === undefined || (code !== "rate_limit" && code !== "overloaded")) return;
     this.hold(provider, retryAfterMs);
   }

@@ -100,7 +100,7 @@ interface Waiter {
 class RolloutSaver {
   readonly #conversationId: string;
   readonly #file: RolloutFile;
-  readonly #lanes: ConcurrencyLimit;
+  readonly #limit: ConcurrencyLimit;
   readonly #publish: (event: RolloutEvent) => void;
   readonly #waiters: Waiter[] = [];
   #added = 0;
@@ -122,7 +122,7 @@ class RolloutSaver {
   ) {
     this.#conversationId = conversationId;
     this.#file = file;
-    this.#lanes = lanes;
+    this.#limit = lanes;
     this.#publish = publish;
   }
 
@@ -182,11 +182,11 @@ class RolloutSaver {
 
   /** Begins the next step, unless one is running: that one checks again when it ends. */
   #next(): void {
-    if (this.#step === undefined && !this.#ended) this.#begin(this.#lanes.run(() => this.#save()));
+    if (this.#step === undefined && !this.#ended) this.#begin(this.#limit.run(() => this.#save()));
   }
 
   async #openFile(before: Promise<void> | undefined): Promise<OpenOutcome> {
-    const outcome = await this.#lanes.run(async () => {
+    const outcome = await this.#limit.run(async () => {
       await before;
       return this.#file.open();
     });
@@ -211,15 +211,15 @@ class RolloutSaver {
       if (outcome.status === "in_use") throw new RolloutFileError(`in use by ${outcome.owner}`);
       await this.#file.settle();
       // The sender must know where the file begins before our first line can be in it.
-      this.#saySaved(0, this.#file.savedBytes);
+      this.#publishSaved(0, this.#file.savedBytes);
     }
     if (!this.#wantsSync) return this.#file.unwrittenLines > 0 ? this.#file.write() : undefined;
     const { lines, bytes } = await this.#file.commit();
     this.#savedLines += lines;
-    this.#saySaved(lines, bytes);
+    this.#publishSaved(lines, bytes);
   }
 
-  #saySaved(lines: number, bytes: number): void {
+  #publishSaved(lines: number, bytes: number): void {
     // The receiver takes the last failure as resolved, so a repeated one must be reported again.
     this.#failure = undefined;
     if (!this.#ended) this.#publish({ type: "saved", conversationId: this.#conversationId, lines, bytes });

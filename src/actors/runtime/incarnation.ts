@@ -18,7 +18,7 @@ export interface Blueprint {
 /** The functions an incarnation needs from the cell that started it. */
 export interface Host {
   /** Puts an incarnation's own message into the mailbox. */
-  insist(envelope: Envelope): void;
+  enqueueOwn(envelope: Envelope): void;
   /** Frees a place in the mailbox. */
   release(): void;
   publish(event: { id: string; msg: unknown }): void;
@@ -71,7 +71,7 @@ export class Incarnation {
     } catch (error) {
       this.#fail("start", error);
     }
-    this.#ease();
+    this.#workEnded();
     // `start` took so long that `end` stopped waiting for it, so its resources are released here.
     if (this.#disposed) await this.#dispose();
     return this.isLive;
@@ -162,7 +162,7 @@ export class Incarnation {
 
   /** Returns whether the caller still waits for the handler's result. */
   #settle(envelope: Envelope): boolean {
-    this.#ease();
+    this.#workEnded();
     if (envelope.status === "dropped") return false;
     const { status } = envelope;
     envelope.status = "settled";
@@ -171,7 +171,7 @@ export class Incarnation {
     return status === "running";
   }
 
-  #ease(): void {
+  #workEnded(): void {
     this.#active -= 1;
     if (this.#ended && this.#active === 0) this.#idle.resolve();
   }
@@ -214,10 +214,10 @@ export class Incarnation {
       failure = toFailure(error, controller.signal);
     }
     this.#runs.delete(controller);
-    this.#ease();
+    this.#workEnded();
     if (this.#ended) return;
     try {
-      this.#host.insist(new Envelope("", end(failure), undefined, undefined, this));
+      this.#host.enqueueOwn(new Envelope("", end(failure), undefined, undefined, this));
     } catch (error) {
       this.#fail("run", error);
     }

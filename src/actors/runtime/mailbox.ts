@@ -15,7 +15,7 @@ export class Mailbox {
     return this.#queue.isEmpty;
   }
 
-  get hasPlace(): boolean {
+  get hasCapacity(): boolean {
     return this.#places > 0;
   }
 
@@ -31,7 +31,7 @@ export class Mailbox {
   }
 
   /** Enqueues an actor's own message without a place: the messages that hold the places may be waiting for it. */
-  insist(envelope: Envelope): void {
+  enqueueOwn(envelope: Envelope): void {
     this.#enqueue(envelope);
   }
 

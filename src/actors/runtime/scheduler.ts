@@ -16,9 +16,9 @@ let isServing = false;
 
 /** Something with messages to handle; `ready` is true while it is queued. */
 export interface Runnable extends Linked<Runnable> {
-  ready: boolean;
+  isQueued: boolean;
   /** Handles up to `limit` messages and returns how many it has handled. */
-  take(limit: number): number;
+  handleMessages(limit: number): number;
   readonly hasWork: boolean;
 }
 
@@ -39,8 +39,8 @@ let turnDeadline = 0;
 
 /** Schedules an actor to handle its messages: in a microtask, or after the event loop has had its turn. */
 export function schedule(runnable: Runnable): void {
-  if (runnable.ready) return;
-  runnable.ready = true;
+  if (runnable.isQueued) return;
+  runnable.isQueued = true;
   runQueue.push(runnable);
   if (!isArmed) arm();
 }
@@ -66,10 +66,10 @@ function runActors(): void {
   while (messagesLeft > 0 || hasTimeLeft()) {
     const runnable = runQueue.shift();
     if (runnable === undefined) break;
-    messagesLeft -= runnable.take(messagesLeft);
+    messagesLeft -= runnable.handleMessages(messagesLeft);
     // Re-queued at the end, so that a busy actor does not delay the others.
     if (runnable.hasWork) runQueue.push(runnable);
-    else runnable.ready = false;
+    else runnable.isQueued = false;
   }
   isArmed = false;
   if (!runQueue.isEmpty) arm();
@@ -82,7 +82,7 @@ function hasTimeLeft(): boolean {
 }
 
 interface QueuedCaller extends Linked<QueuedCaller> {
-  goOn(): void;
+  resume(): void;
 }
 
 /**
@@ -91,7 +91,7 @@ interface QueuedCaller extends Linked<QueuedCaller> {
  */
 export function yieldFairly(kind: keyof typeof callerQueues): Promise<void> {
   return new Promise((resolve) => {
-    callerQueues[kind].push({ previous: undefined, next: undefined, goOn: resolve });
+    callerQueues[kind].push({ previous: undefined, next: undefined, resume: resolve });
     if (isServing) return;
     isServing = true;
     queueMicrotask(() => void serveCallers());
@@ -101,7 +101,7 @@ export function yieldFairly(kind: keyof typeof callerQueues): Promise<void> {
 async function serveCallers(): Promise<void> {
   let deadline = performance.now() + maxSliceMs;
   for (let next = nextCaller(); next !== undefined; next = nextCaller()) {
-    next.goOn();
+    next.resume();
     // Runs when the microtask queue is empty, so the released work has continued as far as it can.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const now = performance.now();

@@ -20,9 +20,9 @@ export class Cell implements Runnable, Host {
   readonly #onFailed: (failure: Failure) => void;
   readonly #onDropped: (id: string) => void;
   readonly publish: (event: ActorEvent<unknown>) => void;
-  #life: Incarnation;
+  #incarnation: Incarnation;
   #refusal: Failure | undefined;
-  ready = false;
+  isQueued = false;
   previous: Runnable | undefined = undefined;
   next: Runnable | undefined = undefined;
 
@@ -34,7 +34,7 @@ export class Cell implements Runnable, Host {
     this.#onFailed = isolateListener(actor.name, options.onFailed);
     this.#onDropped = isolateListener(actor.name, options.onDropped);
     this.publish = isolateListener(actor.name, options.onEvent);
-    this.#life = new Incarnation(actor, this);
+    this.#incarnation = new Incarnation(actor, this);
     void this.#supervise();
   }
 
@@ -47,8 +47,8 @@ export class Cell implements Runnable, Host {
     return this.#refusal;
   }
 
-  get hasPlace(): boolean {
-    return this.#mailbox.hasPlace;
+  get hasCapacity(): boolean {
+    return this.#mailbox.hasCapacity;
   }
 
   /** Returns whether the message was accepted at once; otherwise its caller is notified later. */
@@ -58,7 +58,7 @@ export class Cell implements Runnable, Host {
       return false;
     }
     const accepted = this.#mailbox.offer(envelope);
-    if (accepted && this.#life.isLive) schedule(this);
+    if (accepted && this.#incarnation.isLive) schedule(this);
     return accepted;
   }
 
@@ -80,29 +80,29 @@ export class Cell implements Runnable, Host {
   stop(): Promise<void> {
     const refusal = makeFailure("actor_stopped", `${this.name}: stopped`);
     if (this.#refusal === undefined) this.#refuse(refusal);
-    return this.#life.end(refusal);
+    return this.#incarnation.end(refusal);
   }
 
-  insist(envelope: Envelope): void {
-    this.#mailbox.insist(envelope);
-    if (this.#life.isLive) schedule(this);
+  enqueueOwn(envelope: Envelope): void {
+    this.#mailbox.enqueueOwn(envelope);
+    if (this.#incarnation.isLive) schedule(this);
   }
 
   release(): void {
     this.#mailbox.release();
-    if (!this.#mailbox.isEmpty && this.#life.isLive) schedule(this);
+    if (!this.#mailbox.isEmpty && this.#incarnation.isLive) schedule(this);
   }
 
   get hasWork(): boolean {
-    return this.#life.isLive && !this.#mailbox.isEmpty;
+    return this.#incarnation.isLive && !this.#mailbox.isEmpty;
   }
 
-  take(limit: number): number {
+  handleMessages(limit: number): number {
     let taken = 0;
-    while (taken < limit && this.#life.isLive) {
+    while (taken < limit && this.#incarnation.isLive) {
       const envelope = this.#mailbox.shift();
       if (envelope === undefined) break;
-      this.#life.handle(envelope);
+      this.#incarnation.handle(envelope);
       taken += 1;
     }
     return taken;
@@ -111,7 +111,7 @@ export class Cell implements Runnable, Host {
   async #supervise(): Promise<void> {
     let cause: Failure | undefined;
     for (;;) {
-      const life = this.#life;
+      const life = this.#incarnation;
       if (await life.start()) {
         if (cause !== undefined) this.#onRestart(cause);
         if (this.hasWork) schedule(this);
@@ -121,7 +121,7 @@ export class Cell implements Runnable, Host {
       await life.end(cause);
       if (this.#refusal !== undefined) return;
       if (!this.#restarts.spend()) return this.#giveUp(cause);
-      this.#life = new Incarnation(this.#actor, this);
+      this.#incarnation = new Incarnation(this.#actor, this);
     }
   }
 
@@ -210,7 +210,7 @@ export function onAborted(signal: AbortSignal, callback: () => void): () => void
 
 function tell(cell: Cell, id: string, op: Message): Promise<string> {
   if (cell.refusal !== undefined) return Promise.reject(new FailureError(cell.refusal));
-  if (cell.hasPlace) {
+  if (cell.hasCapacity) {
     cell.submit(new Envelope(id, op));
     return Promise.resolve(id);
   }

@@ -31,12 +31,12 @@ test("who gives up while waiting leaves its place to the next, and who was just 
   const third = gate.enter({ ...request, conversationId: "d" }, never);
   givesUp.abort();
   expect(await second).toBeUndefined();
-  first?.leave(undefined);
+  first?.release(undefined);
   const passage = await third;
   expect(passage).toBeDefined();
   const late = new AbortController();
   const fourth = gate.enter(request, late.signal);
-  passage?.leave(undefined);
+  passage?.release(undefined);
   late.abort();
   await fourth;
   expect(await gate.enter(request, never)).toBeDefined();
@@ -44,10 +44,10 @@ test("who gives up while waiting leaves its place to the next, and who was just 
 
 test("what a busy server asks of one request is asked of all, and only when it says for how long", async () => {
   const gate = open({});
-  gate.heard("lab", { code: "rate_limit", message: "busy", retryable: true });
-  gate.heard("lab", { code: "auth", message: "no", retryable: false, retryAfterMs: 1_000 });
+  gate.noteFailure("lab", { code: "rate_limit", message: "busy", retryable: true });
+  gate.noteFailure("lab", { code: "auth", message: "no", retryable: false, retryAfterMs: 1_000 });
   expect(gate.isLimited("lab")).toBe(false);
-  gate.heard("lab", { code: "rate_limit", message: "busy", retryable: true, retryAfterMs: 50 });
+  gate.noteFailure("lab", { code: "rate_limit", message: "busy", retryable: true, retryAfterMs: 50 });
   expect(gate.isLimited("lab")).toBe(true);
   const order: string[] = [];
   const entering = gate.enter(request, never).then(() => order.push("entered"));

@@ -18,16 +18,17 @@ export interface ApprovedCall {
 export async function approveCall(
   call: RunnableCall,
   command: CommandLine,
-  world: CallContext,
+  context: CallContext,
 ): Promise<CallEnd | ApprovedCall> {
-  const verdict = await judgeCall(call, world);
+  const verdict = await judgeCall(call, context);
   if (verdict.type === "run") return { type: "approved", wasAsked: false };
   if (verdict.type === "refuse") return refusedEnd(call, verdict.reason);
-  const key = commandKey(call, command, world);
-  if (world.allowed.has(key)) return { type: "approved", wasAsked: false };
-  const decision = await askUser(approvalRequest(call, command, verdict.reason, world), call, world);
-  if (decision === "approved_for_session" && world.allowed.size < maxAllowed) world.allowed.add(key);
-  return endOfRefusedCall(decision, call, world) ?? { type: "approved", wasAsked: true };
+  const key = commandKey(call, command, context);
+  if (context.approvedCommands.has(key)) return { type: "approved", wasAsked: false };
+  const decision = await askUser(approvalRequest(call, command, verdict.reason, context), call, context);
+  if (decision === "approved_for_session" && context.approvedCommands.size < maxAllowed)
+    context.approvedCommands.add(key);
+  return endOfRefusedCall(decision, call, context) ?? { type: "approved", wasAsked: true };
 }
 
 /** Asks the user a question on behalf of a running call; denied when the policy is never to ask. */
@@ -35,30 +36,30 @@ export async function askDuringCall(
   call: RunnableCall,
   question: CommandLine,
   reason: string,
-  world: CallContext,
+  context: CallContext,
 ): Promise<ReviewDecision> {
-  if (world.settings.approvalPolicy === "never") return "denied";
-  const approval_id = world.newId();
+  if (context.settings.approvalPolicy === "never") return "denied";
+  const approval_id = context.newId();
   // The question is not a call, and must not be confused with the call it belongs to.
-  const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: world.turn.turnId };
+  const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: context.turn.turnId };
   const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
-  const decision = await askUser({ ...ids, ...asked }, call, world);
-  world.turn.status = { status: "awaiting_tool_result", callId: call.callId };
+  const decision = await askUser({ ...ids, ...asked }, call, context);
+  context.turn.status = { status: "awaiting_tool_result", callId: call.callId };
   return decision;
 }
 
 /**
  * This process did not request a call left over in the file, so the user decides, even where the policy lets it run.
  */
-async function judgeCall({ tool, isLeftOver }: RunnableCall, world: CallContext): Promise<PolicyDecision> {
-  const { approvalPolicy: policy, sandbox } = world.settings;
+async function judgeCall({ tool, isLeftOver }: RunnableCall, context: CallContext): Promise<PolicyDecision> {
+  const { approvalPolicy: policy, sandbox } = context.settings;
   const verdict =
     tool === addKnowledge
       ? decideKnowledge({
           policy,
           sandbox,
-          isTrusted: await isTrustedProject(world),
-          outside: world.turn.outsideSource,
+          isTrusted: await isTrustedProject(context),
+          outside: context.turn.outsideSource,
         })
       : decideCall({ readOnly: tool.readOnly, policy, sandbox });
   if (!isLeftOver || verdict.type !== "run") return verdict;
@@ -66,9 +67,9 @@ async function judgeCall({ tool, isLeftOver }: RunnableCall, world: CallContext)
   return { type: policy === "never" ? "refuse" : "ask", reason };
 }
 
-async function isTrustedProject(world: CallContext): Promise<boolean> {
-  const root = await world.projectRoot();
-  return root !== undefined && (await world.isTrusted(root));
+async function isTrustedProject(context: CallContext): Promise<boolean> {
+  const root = await context.projectRoot();
+  return root !== undefined && (await context.isTrusted(root));
 }
 
 /** Reuses the approval id from before a crash if the request is identical. */
@@ -76,18 +77,22 @@ function approvalRequest(
   call: RunnableCall,
   command: CommandLine,
   reason: string,
-  world: CallContext,
+  context: CallContext,
 ): ApprovalRequest {
   const { argv, cwd, changes } = command;
   const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
-  const earlier = world.approvals.unanswered(call.callId);
+  const earlier = context.approvals.unanswered(call.callId);
   const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier);
-  const approval_id = isSame ? earlier.approval_id : world.newId();
-  return { approval_id, call_id: call.callId, turn_id: world.turn.turnId, ...asked, reason };
+  const approval_id = isSame ? earlier.approval_id : context.newId();
+  return { approval_id, call_id: call.callId, turn_id: context.turn.turnId, ...asked, reason };
 }
 
-async function askUser(request: ApprovalRequest, { call }: RunnableCall, world: CallContext): Promise<ReviewDecision> {
-  const { turn, budget, approvals } = world;
+async function askUser(
+  request: ApprovalRequest,
+  { call }: RunnableCall,
+  context: CallContext,
+): Promise<ReviewDecision> {
+  const { turn, budget, approvals } = context;
   turn.status = { status: "awaiting_approval", toolCall: call };
   const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
   const decision = await budget.whilePaused(() => approvals.ask(request, options));

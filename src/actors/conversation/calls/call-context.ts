@@ -20,7 +20,7 @@ export interface CallContext {
   isTrusted(root: string): Promise<boolean>;
   readonly approvals: Approvals;
   /** Commands that the user has approved for the whole conversation. */
-  readonly allowed: Set<string>;
+  readonly approvedCommands: Set<string>;
   readonly budget: TurnBudget;
   readonly env: Readonly<Record<string, string>>;
   readonly privatePaths: readonly string[];

@@ -91,7 +91,7 @@ export class CallNormalizer {
     this.#used = new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
   }
 
-  admit(item: RunnableCallItem): NormalizedCall {
+  normalize(item: RunnableCallItem): NormalizedCall {
     const id = item.call_id ?? "";
     const isDoubled = this.#received.has(id);
     this.#received.add(id);

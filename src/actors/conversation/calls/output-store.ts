@@ -17,53 +17,54 @@ interface OutputReporter {
 /** Stores the full outputs of one turn in the background, and records the file of each. */
 export class OutputStore implements MemoryBudget {
   readonly #blobs: BlobStore;
-  readonly #room: MemoryBudget;
-  readonly #told: OutputReporter;
+  readonly #memory: MemoryBudget;
+  readonly #reporter: OutputReporter;
   readonly #submissionId: string;
-  readonly #keeping = new Set<Promise<void>>();
+  readonly #storing = new Set<Promise<void>>();
 
   constructor(blobs: BlobStore, room: MemoryBudget, told: OutputReporter, submissionId: string) {
     this.#blobs = blobs;
-    this.#room = room;
-    this.#told = told;
+    this.#memory = room;
+    this.#reporter = told;
     this.#submissionId = submissionId;
   }
 
   take(bytes: number): boolean {
-    return this.#room.take(bytes);
+    return this.#memory.take(bytes);
   }
 
   give(bytes: number): void {
-    this.#room.give(bytes);
+    this.#memory.give(bytes);
   }
 
-  keep(callId: string, text: string): void {
-    const keeping = this.#keep(callId, text).finally(() => this.#keeping.delete(keeping));
-    this.#keeping.add(keeping);
+  store(callId: string, text: string): void {
+    const keeping = this.#storeAndRecord(callId, text).finally(() => this.#storing.delete(keeping));
+    this.#storing.add(keeping);
   }
 
   /** Resolves when all outputs are stored, or after a timeout; a late one is recorded when it is done. */
   async settled(): Promise<void> {
-    if (this.#keeping.size > 0) await within(Promise.all(this.#keeping), storeTimeoutMs);
+    if (this.#storing.size > 0) await within(Promise.all(this.#storing), storeTimeoutMs);
   }
 
-  async #keep(callId: string, text: string): Promise<void> {
-    const outcome = await this.#kept(text);
+  async #storeAndRecord(callId: string, text: string): Promise<void> {
+    const outcome = await this.#store(text);
     if (outcome.status === "not_kept") {
       const message = `Cannot store the full output of ${callId}: ${outcome.reason}`;
-      return this.#told.publish({ type: "warning", message }, this.#submissionId);
+      return this.#reporter.publish({ type: "warning", message }, this.#submissionId);
     }
     const { sha256, bytes } = outcome;
     const payload = { type: "blob" as const, call_id: callId, sha256, bytes };
-    this.#told.recording.line({ type: "cody", payload }, this.#submissionId);
+    this.#reporter.recording.line({ type: "cody", payload }, this.#submissionId);
   }
 
-  async #kept(text: string): Promise<BlobOutcome> {
-    if (!this.#room.take(text.length)) return { status: "not_kept", reason: "too much data is waiting to be written" };
+  async #store(text: string): Promise<BlobOutcome> {
+    if (!this.#memory.take(text.length))
+      return { status: "not_kept", reason: "too much data is waiting to be written" };
     try {
       return await this.#blobs.keep(text);
     } finally {
-      this.#room.give(text.length);
+      this.#memory.give(text.length);
     }
   }
 }

@@ -33,21 +33,21 @@ export type CallsEnd = "go_on" | "stopped" | "cut_off";
 /** Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. */
 export async function runCalls(
   calls: readonly PreparedCall[],
-  world: CallContext,
+  callContext: CallContext,
   record: (item: ResponseItem) => void,
 ): Promise<CallsEnd> {
   for (const group of groupCalls(calls)) {
-    const ends = await Promise.all(group.map((call) => runPreparedCall(call, world)));
+    const ends = await Promise.all(group.map((call) => runPreparedCall(call, callContext)));
     // Recorded in call order, so that the same work produces the same history.
     for (const [index, end] of ends.entries()) {
       const call = group[index]?.call;
       if (end.type !== "output" || call === undefined) continue;
       callOutputs([call], outputContent(end), end).forEach(record);
-      world.budget.callEnded({ ...nameAndArguments(call), success: end.success, output: end.text });
-      if (end.whole !== undefined) world.outputs?.keep(call.call_id ?? "", end.whole);
+      callContext.budget.callEnded({ ...nameAndArguments(call), success: end.success, output: end.text });
+      if (end.whole !== undefined) callContext.outputs?.store(call.call_id ?? "", end.whole);
     }
     if (ends.some(({ type }) => type === "stop")) return "stopped";
-    if (world.budget.signal.aborted) return "cut_off";
+    if (callContext.budget.signal.aborted) return "cut_off";
   }
   return "go_on";
 }
@@ -57,10 +57,10 @@ function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" 
   return [{ type: "input_text", text }, ...images.map((image_url) => ({ type: "input_image" as const, image_url }))];
 }
 
-async function runPreparedCall(prepared: PreparedCall, world: CallContext): Promise<CallEnd> {
-  world.turn.toolCalls.push(prepared.call);
+async function runPreparedCall(prepared: PreparedCall, callContext: CallContext): Promise<CallEnd> {
+  callContext.turn.toolCalls.push(prepared.call);
   if (prepared.type === "refused") return { type: "output", text: prepared.reason, success: false };
-  return await runCall(prepared, world);
+  return await runCall(prepared, callContext);
 }
 
 function groupCalls(calls: readonly PreparedCall[]): PreparedCall[][] {
@@ -80,33 +80,33 @@ function canRunInParallel(call: PreparedCall): boolean {
 }
 
 /** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
-async function runCall(call: RunnableCall, world: CallContext): Promise<CallEnd> {
+async function runCall(call: RunnableCall, callContext: CallContext): Promise<CallEnd> {
   let command: CommandLine;
   try {
-    command = await call.tool.command(call.args, scopeOf(world));
+    command = await call.tool.command(call.args, scopeOf(callContext));
   } catch (error) {
     const reason = messageOf(error);
     // A multi-line reason ends with lines of a file, so the note goes on its own line.
     return failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
   }
-  const approval = await approveCall(call, command, world);
+  const approval = await approveCall(call, command, callContext);
   if (approval.type !== "approved") return approval;
-  if (world.budget.signal.aborted) return { type: "no_output" };
+  if (callContext.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
     // The time budget is paused, so that a turn in a large folder can do as much as one in a small folder.
-    await world.budget.whilePaused(async () => world.changes?.begin(world.budget.signal));
+    await callContext.budget.whilePaused(async () => callContext.changes?.begin(callContext.budget.signal));
     // The saved call is the only record of its effect: after a crash it shows that something may have happened.
-    const saved = await world.flush();
+    const saved = await callContext.flush();
     if (saved.status === "not_saved") {
       return failedEnd(`${call.name} was not run: the call could not be saved: ${saved.reason}`);
     }
-    if (world.budget.signal.aborted) return { type: "no_output" };
+    if (callContext.budget.signal.aborted) return { type: "no_output" };
   }
-  using whole = world.outputs === undefined ? undefined : new WholeOutput(world.outputs);
+  using whole = callContext.outputs === undefined ? undefined : new WholeOutput(callContext.outputs);
   const { content, success, isPart, images } = await executeTool(
     call,
     { command, wasAsked: approval.wasAsked },
-    world,
+    callContext,
     whole,
   );
   const end = outputEnd(content, success);
@@ -116,15 +116,15 @@ async function runCall(call: RunnableCall, world: CallContext): Promise<CallEnd>
 async function executeTool(
   call: RunnableCall,
   approved: Pick<ToolContext, "command" | "wasAsked">,
-  world: CallContext,
+  callContext: CallContext,
   whole: WholeOutput | undefined,
 ): Promise<ToolOutput> {
-  const { turn, budget, env, stamps, earlier, saveKnowledge } = world;
+  const { turn, budget, env, stamps, earlier, saveKnowledge } = callContext;
   let isOver = false;
   const context: ToolContext = {
     callId: call.callId,
     turnId: turn.turnId,
-    ...scopeOf(world),
+    ...scopeOf(callContext),
     ...approved,
     signal: budget.signal,
     env,
@@ -133,22 +133,22 @@ async function executeTool(
     ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
     ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
     noteRead: async (realPath) => {
-      const root = await world.projectRoot();
+      const root = await callContext.projectRoot();
       if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);
     },
-    ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, world)),
+    ask: async (question, reason) => (isOver ? "abort" : await askDuringCall(call, question, reason, callContext)),
     // Events after the output no longer belong to a turn.
-    emit: (event) => isOver || world.publish(event),
+    emit: (event) => isOver || callContext.publish(event),
   };
   if (call.tool.readsOutside !== false) turn.noteOutside(call.name);
-  world.running.add(call.callId);
-  updateTurnStatus(world);
+  callContext.running.add(call.callId);
+  updateTurnStatus(callContext);
   const running = runTool(async () => await call.tool.run(call.args, context), call.name);
   const performed = await resultOrStopped(running, budget.signal);
   isOver = true;
-  world.running.delete(call.callId);
-  updateTurnStatus(world);
-  return performed ?? { content: warnStillRunning(call, world), success: false };
+  callContext.running.delete(call.callId);
+  updateTurnStatus(callContext);
+  return performed ?? { content: warnStillRunning(call, callContext), success: false };
 }
 
 function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
@@ -161,9 +161,9 @@ function updateTurnStatus({ turn, running }: CallContext): void {
   turn.status = callId === undefined ? { status: "processing" } : { status: "awaiting_tool_result", callId };
 }
 
-function warnStillRunning({ name }: RunnableCall, world: CallContext): string {
+function warnStillRunning({ name }: RunnableCall, callContext: CallContext): string {
   const text = `${name} did not stop when cancelled; it may still be running`;
-  world.publish({ type: "warning", message: text });
+  callContext.publish({ type: "warning", message: text });
   return text;
 }
 
@@ -193,14 +193,14 @@ function outputEnd(text: string, success: boolean): Extract<CallEnd, { type: "ou
 
 /** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
 export class TurnCalls {
-  readonly #world: ConversationContext;
+  readonly #context: ConversationContext;
   readonly #turn: ActiveTurn;
   readonly #settings: Settings;
   readonly #budget: TurnBudget;
-  #made: CallContext | undefined;
+  #callContext: CallContext | undefined;
 
-  constructor(world: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
-    this.#world = world;
+  constructor(context: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
+    this.#context = context;
     this.#turn = turn;
     this.#settings = settings;
     this.#budget = budget;
@@ -209,23 +209,23 @@ export class TurnCalls {
   /** Runs calls and records their outputs; returns whether the turn continues. */
   async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
     if (waiting.length === 0) return "go_on";
-    const { parts, recording } = this.#world;
+    const { parts, recording } = this.#context;
     const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
-    return await runCalls(calls, (this.#made ??= this.#make()), (item) =>
+    return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
       recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
     );
   }
 
   /** Resolves when their outputs are stored and their changes are reported. */
   async end(): Promise<void> {
-    await Promise.all([this.#made?.outputs?.settled(), this.#made?.changes?.end()]);
+    await Promise.all([this.#callContext?.outputs?.settled(), this.#callContext?.changes?.end()]);
   }
 
-  #make(): CallContext {
-    const { parts, cell, rollout, recording, approvals, publish } = this.#world;
+  #createCallContext(): CallContext {
+    const { parts, cell, rollout, recording, approvals, publish } = this.#context;
     const { submissionId, turnId } = this.#turn;
     const settings = this.#settings;
-    const { blobs, outputRoom } = parts;
+    const { blobs, outputMemory: outputRoom } = parts;
     const changed: ChangedTurn = {
       turnId,
       cwd: settings.cwd,
@@ -240,13 +240,13 @@ export class TurnCalls {
       projectRoot: () => (root ??= realRootOf(settings.cwd)),
       isTrusted: (path) => parts.isTrusted(path),
       approvals,
-      allowed: cell.allowed,
+      approvedCommands: cell.approvedCommands,
       budget: this.#budget,
       env: parts.toolEnv,
       privatePaths: parts.privatePaths,
       stamps: cell.stamps,
       running: new Set(),
-      outputs: blobs && new OutputStore(blobs, outputRoom, this.#world, submissionId),
+      outputs: blobs && new OutputStore(blobs, outputRoom, this.#context, submissionId),
       changes: parts.changes && new TurnChanges(parts.changes, changed),
       ...earlierItems(parts, rollout, cell.state),
       saveKnowledge: parts.saveKnowledge(settings),

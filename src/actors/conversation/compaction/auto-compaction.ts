@@ -23,43 +23,43 @@ const maxTail = 0.5;
 
 /** Compacts the history of a turn's conversation when necessary, before the model would reject it. */
 export class AutoCompaction {
-  readonly #world: ConversationContext;
+  readonly #context: ConversationContext;
   readonly #settings: Settings;
   readonly #submissionId: string;
   readonly #size: ContextSize;
   readonly #limit: number;
   readonly #window: number;
 
-  constructor(world: ConversationContext, settings: Settings, submissionId: string) {
-    this.#world = world;
+  constructor(context: ConversationContext, settings: Settings, submissionId: string) {
+    this.#context = context;
     this.#settings = settings;
     this.#submissionId = submissionId;
-    this.#size = new ContextSize(world.parts, world.cell, settings);
-    this.#window = world.parts.compaction.window(settings).tokens;
-    this.#limit = world.parts.compaction.limit(settings);
+    this.#size = new ContextSize(context.parts, context.cell, settings);
+    this.#window = context.parts.compaction.window(settings).tokens;
+    this.#limit = context.parts.compaction.limit(settings);
   }
 
   /**
    * Called before a request and at the end of a turn; at the end it does not wait for a summary that is being prepared.
    */
-  async whenDue(place: "request" | "end", signal: AbortSignal): Promise<void> {
+  async compactIfDue(place: "request" | "end", signal: AbortSignal): Promise<void> {
     if (!this.#isOn) return;
     const { active } = this.#size;
-    if (active <= this.#limit) this.#lookAhead(active);
-    else if (this.#mayTry(active)) await this.#compact(active > this.#window && this.#mayWait(place), signal);
+    if (active <= this.#limit) this.#prepareAhead(active);
+    else if (this.#canTry(active)) await this.#compact(active > this.#window && this.#canWait(place), signal);
   }
 
-  #mayWait(place: "request" | "end"): boolean {
+  #canWait(place: "request" | "end"): boolean {
     return place === "request" || !this.#isBackground;
   }
 
   /** Called when a request was rejected as too long; returns whether there is room now. */
-  async makeRoom(signal: AbortSignal): Promise<boolean> {
+  async compactAfterOverflow(signal: AbortSignal): Promise<boolean> {
     if (!this.#isOn) return false;
     const prepared = this.#usable(await this.#prepared(false, signal));
     const outcome = await compactHistory(
-      this.#world,
-      { ...this.#wish, trigger: "overflow", isUrgent: true, prepared },
+      this.#context,
+      { ...this.#request, trigger: "overflow", isUrgent: true, prepared },
       signal,
     );
     this.#note(outcome.status, this.#size.active);
@@ -72,7 +72,7 @@ export class AutoCompaction {
     items: number,
     usage: TokenUsage,
   ): void {
-    const { parts, cell } = this.#world;
+    const { parts, cell } = this.#context;
     if (before === undefined || cell.state.history.length < items) return;
     const { model } = this.#settings;
     const added = cell.state.history.slice(before.items, items);
@@ -82,28 +82,28 @@ export class AutoCompaction {
   }
 
   get #isOn(): boolean {
-    return this.#world.parts.compaction.settings.enabled;
+    return this.#context.parts.compaction.settings.enabled;
   }
 
   get #isBackground(): boolean {
-    return this.#world.parts.compaction.settings.mode === "background";
+    return this.#context.parts.compaction.settings.mode === "background";
   }
 
-  get #wish(): Omit<CompactionRequest, "trigger" | "isUrgent"> {
-    return { settings: this.#settings, submissionId: this.#submissionId, summarizer: this.#larger() };
+  get #request(): Omit<CompactionRequest, "trigger" | "isUrgent"> {
+    return { settings: this.#settings, submissionId: this.#submissionId, summarizer: this.#largerModel() };
   }
 
   /** Returns the previous model's settings if its context window is larger. */
-  #larger(): Settings | undefined {
-    const { cell, parts } = this.#world;
-    const { before } = cell;
+  #largerModel(): Settings | undefined {
+    const { cell, parts } = this.#context;
+    const { previousSettings: before } = cell;
     if (before === undefined || before.model === this.#settings.model) return undefined;
     return parts.compaction.window(before).tokens > this.#window ? before : undefined;
   }
 
-  #mayTry(active: number): boolean {
+  #canTry(active: number): boolean {
     if (active > this.#window) return true;
-    const { state, attempts } = this.#world.cell;
+    const { state, attempts } = this.#context.cell;
     if (state.compaction?.trigger === "undo" || attempts.failures >= maxFailures) return false;
     return attempts.stalledAt === 0 || active > attempts.stalledAt + this.#window * retryGrowth;
   }
@@ -112,31 +112,35 @@ export class AutoCompaction {
   async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     let prepared: Prepared | undefined;
     // A strategy without a summary has nothing to prepare.
-    if (this.#isBackground && planCompaction(this.#world, this.#settings, {}).plan.needsSummary) {
+    if (this.#isBackground && planCompaction(this.#context, this.#settings, {}).plan.needsSummary) {
       const found = await this.#prepared(isUrgent, signal);
       if (found === "running") return;
       prepared = this.#usable(found);
       if (!isUrgent && (prepared === undefined || this.#isOld(prepared))) return this.#prepare(prepared);
     }
     if (!(await this.#isReallyDue(signal))) return;
-    const outcome = await compactHistory(this.#world, { ...this.#wish, trigger: "auto", isUrgent, prepared }, signal);
+    const outcome = await compactHistory(
+      this.#context,
+      { ...this.#request, trigger: "auto", isUrgent, prepared },
+      signal,
+    );
     this.#note(outcome.status, this.#size.active);
   }
 
   /** Checks with exact counts, because an estimate may be wrong, and that the plan can remove something. */
   async #isReallyDue(signal: AbortSignal): Promise<boolean> {
-    const { parts, cell } = this.#world;
+    const { parts, cell } = this.#context;
     const { counted, history } = cell.state;
     if (counted === undefined || counted.tokens <= this.#limit) {
       const op = { type: "count", items: history.slice(counted?.items ?? 0), model: this.#settings.model } as const;
       await parts.compaction.compactor.ask(op, signal).catch(() => undefined);
     }
     if (signal.aborted || this.#size.active <= this.#limit) return false;
-    return planCompaction(this.#world, this.#settings, {}).plan.cut > 0;
+    return planCompaction(this.#context, this.#settings, {}).plan.cut > 0;
   }
 
   #note(status: "compacted" | "kept" | "aborted", active: number): void {
-    const { cell, publish } = this.#world;
+    const { cell, publish } = this.#context;
     if (status === "aborted") return;
     this.#forget();
     if (status === "compacted") {
@@ -150,9 +154,9 @@ export class AutoCompaction {
   }
 
   /** Counts items and prepares a summary while the turn continues. */
-  #lookAhead(active: number): void {
+  #prepareAhead(active: number): void {
     if (active <= this.#limit * countFrom) return;
-    const { parts, cell } = this.#world;
+    const { parts, cell } = this.#context;
     const { model } = this.#settings;
     const uncounted = parts.compaction.counts.uncounted(
       cell.state.history.slice(cell.state.counted?.items ?? 0),
@@ -160,15 +164,15 @@ export class AutoCompaction {
     );
     if (uncounted.length > 0) this.#tell({ type: "count", items: uncounted, model });
     if (!this.#isBackground || active <= this.#limit * prepareFrom) return;
-    if (cell.preparing !== undefined && this.#isThere(cell.preparing)) return;
+    if (cell.preparing !== undefined && this.#isStillValid(cell.preparing)) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
     if (cell.state.compaction?.trigger !== "undo") this.#prepare(undefined);
   }
 
   /** If there is an outdated summary, only the items after it are summarized, as its continuation. */
   #prepare(old: Prepared | undefined): void {
-    const { parts, cell, publish } = this.#world;
-    const planning = planCompaction(this.#world, this.#settings, {});
+    const { parts, cell, publish } = this.#context;
+    const planning = planCompaction(this.#context, this.#settings, {});
     const { plan, history } = planning;
     const last = cell.state.history[plan.cut - 1];
     if (!plan.needsSummary || last === undefined || plan.cut <= (old?.cut ?? 0)) return;
@@ -176,8 +180,8 @@ export class AutoCompaction {
       old?.outcome.status === "done"
         ? { ...plan, toSummarize: history.slice(old.cut, plan.cut), previousSummary: old.outcome.text }
         : plan;
-    const request = summaryRequest(this.#world, planning.strategy, extended, this.#wish);
-    const by = parts.compaction.summaryBy(this.#wish.summarizer ?? this.#settings);
+    const request = summaryRequest(this.#context, planning.strategy, extended, this.#request);
+    const by = parts.compaction.summaryBy(this.#request.summarizer ?? this.#settings);
     cell.preparing = { cut: plan.cut, last };
     this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by, request });
     publish(
@@ -187,27 +191,27 @@ export class AutoCompaction {
   }
 
   async #prepared(wait: boolean, signal: AbortSignal): Promise<Prepared | "running" | undefined> {
-    const { compactor } = this.#world.parts.compaction;
-    const { conversationId } = this.#world.parts;
+    const { compactor } = this.#context.parts.compaction;
+    const { conversationId } = this.#context.parts;
     return await compactor.ask({ type: "prepared", conversationId, wait }, signal).catch(() => undefined);
   }
 
   /** A prepared summary is valid only for the history it was made from: the item before the cut must be unchanged. */
   #usable(prepared: Prepared | "running" | undefined): Prepared | undefined {
     if (prepared === undefined || prepared === "running") return undefined;
-    return this.#isThere(prepared) ? prepared : undefined;
+    return this.#isStillValid(prepared) ? prepared : undefined;
   }
 
-  #isThere({ cut, last }: Pick<Prepared, "cut" | "last">): boolean {
-    return this.#world.cell.state.history[cut - 1] === last;
+  #isStillValid({ cut, last }: Pick<Prepared, "cut" | "last">): boolean {
+    return this.#context.cell.state.history[cut - 1] === last;
   }
 
   #isOld({ cut }: Prepared): boolean {
-    return this.#size.sum(this.#world.cell.state.history, cut) > this.#window * COMPACT_TARGET * maxTail;
+    return this.#size.sum(this.#context.cell.state.history, cut) > this.#window * COMPACT_TARGET * maxTail;
   }
 
   #forget(): void {
-    const { cell, parts } = this.#world;
+    const { cell, parts } = this.#context;
     if (cell.preparing === undefined) return;
     cell.preparing = undefined;
     this.#tell({ type: "forget", conversationId: parts.conversationId });
@@ -215,6 +219,6 @@ export class AutoCompaction {
 
   /** Errors are ignored: without a compactor, nothing is prepared. */
   #tell(op: Parameters<ConversationContext["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
-    void this.#world.parts.compaction.compactor.tell(op).catch(() => undefined);
+    void this.#context.parts.compaction.compactor.tell(op).catch(() => undefined);
   }
 }

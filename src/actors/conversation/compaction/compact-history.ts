@@ -32,31 +32,31 @@ const tooLarge = "Cannot compact: history too large even after truncation. Start
  * `compaction_end`.
  */
 export async function compactHistory(
-  world: ConversationContext,
-  wish: CompactionRequest,
+  context: ConversationContext,
+  request: CompactionRequest,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
-  await countWhereNeeded(world, wish.settings, signal);
+  await countWhereNeeded(context, request.settings, signal);
   // Planning for a megabyte takes milliseconds, and the counts of many histories may have finished together.
   await yieldFairly("begin");
-  const cut = wish.prepared?.cut;
-  const planning = planCompaction(world, wish.settings, { ...wish, ...(cut === undefined ? {} : { cut }) });
+  const cut = request.prepared?.cut;
+  const planning = planCompaction(context, request.settings, { ...request, ...(cut === undefined ? {} : { cut }) });
   const tokensBefore = planning.size.active;
-  world.publish(
+  context.publish(
     {
       type: "compaction_start",
-      trigger: wish.trigger,
+      trigger: request.trigger,
       strategy: planning.strategy.name,
       estimated_tokens: tokensBefore,
     },
-    wish.submissionId,
+    request.submissionId,
   );
-  const outcome = await tryToCompact(world, wish, planning, signal);
+  const outcome = await tryToCompact(context, request, planning, signal);
   const [tokens_after, summary] =
     outcome.status === "compacted" ? [outcome.tokensAfter, shortened(outcome.summary)] : [tokensBefore, ""];
-  world.publish(
+  context.publish(
     { type: "compaction_end", outcome: outcome.status, tokens_before: tokensBefore, tokens_after, summary },
-    wish.submissionId,
+    request.submissionId,
   );
   return outcome;
 }
@@ -83,26 +83,30 @@ async function countWhereNeeded(
 }
 
 async function tryToCompact(
-  world: ConversationContext,
-  wish: CompactionRequest,
+  context: ConversationContext,
+  request: CompactionRequest,
   planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
   const { plan, size, history } = planning;
   if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet" };
-  const before = snapshot(world);
-  const made = await makeSummary(world, wish, planning, signal);
+  const before = snapshot(context);
+  const made = await makeSummary(context, request, planning, signal);
   await yieldFairly("end");
   if (signal.aborted || made.status === "aborted") return { status: "aborted" };
   if (made.status === "kept") return made;
-  if (!isUnchanged(before, world)) return { status: "kept", reason: "the history changed while it was summarized" };
-  const files = extractFileOperations(history.slice(0, plan.cut), filesOf(world));
+  if (!isUnchanged(before, context)) return { status: "kept", reason: "the history changed while it was summarized" };
+  const files = extractFileOperations(history.slice(0, plan.cut), filesOf(context));
   const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
   const items = plan.build(kept + formatFileOperations(files));
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   // Automatic compactions stop here; otherwise a summary as long as the history would be paid for again and again.
-  if (wish.trigger === "auto" && tokensAfter >= tokensBefore) {
-    return keepWithWarning(world, wish, "The summary is not shorter than the conversation, so the history was kept");
+  if (request.trigger === "auto" && tokensAfter >= tokensBefore) {
+    return keepWithWarning(
+      context,
+      request,
+      "The summary is not shorter than the conversation, so the history was kept",
+    );
   }
   const outcome = {
     status: "compacted" as const,
@@ -113,7 +117,11 @@ async function tryToCompact(
     source: made.source,
     truncatedCount: made.truncatedCount,
   };
-  recordCompaction(world, { ...outcome, trigger: wish.trigger, items, files, usage: made.usage }, wish.submissionId);
+  recordCompaction(
+    context,
+    { ...outcome, trigger: request.trigger, items, files, usage: made.usage },
+    request.submissionId,
+  );
   return outcome;
 }
 
@@ -149,44 +157,44 @@ type MadeSummary =
 
 /** Makes the summary text: a model's, or one extracted without a model. */
 async function makeSummary(
-  world: ConversationContext,
-  wish: CompactionRequest,
+  context: ConversationContext,
+  request: CompactionRequest,
   planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<MadeSummary> {
   const { plan } = planning;
   const extracted = { status: "made", source: "extracted", usage: undefined } as const;
   if (!plan.needsSummary) return { ...extracted, text: "", truncatedCount: 0 };
-  const outcome = wish.prepared?.outcome ?? (await askForSummary(world, wish, planning, signal));
+  const outcome = request.prepared?.outcome ?? (await askForSummary(context, request, planning, signal));
   if (outcome.status === "aborted") return outcome;
   const { truncatedCount } = outcome;
   if (outcome.status === "done") {
     const { text, usage } = outcome;
     if (truncatedCount > 0) {
-      warn(world, wish, `Trimmed ${truncatedCount} older item(s) before compacting to fit context window`);
+      warn(context, request, `Trimmed ${truncatedCount} older item(s) before compacting to fit context window`);
     }
     if (text !== "") return { status: "made", source: "model", text, truncatedCount, usage };
-    return { ...extracted, text: await extract(world, plan), truncatedCount, usage };
+    return { ...extracted, text: await extract(context, plan), truncatedCount, usage };
   }
-  if (wish.isUrgent || world.parts.compaction.settings.onFailure === "placeholder") {
-    return { ...extracted, text: await extract(world, plan), truncatedCount };
+  if (request.isUrgent || context.parts.compaction.settings.onFailure === "placeholder") {
+    return { ...extracted, text: await extract(context, plan), truncatedCount };
   }
   const reason = outcome.status === "failed" ? `${compressionFailed}: ${outcome.failure.message}` : tooLarge;
-  return keepWithWarning(world, wish, reason);
+  return keepWithWarning(context, request, reason);
 }
 
 /** A failing compactor is reported as an outcome, because the history is unchanged. */
 async function askForSummary(
-  world: ConversationContext,
-  wish: CompactionRequest,
+  context: ConversationContext,
+  request: CompactionRequest,
   planning: PlannedCompaction,
   signal: AbortSignal,
 ): Promise<SummaryOutcome> {
-  const { compaction } = world.parts;
-  const request = summaryRequest(world, planning.strategy, planning.plan, wish);
-  const by = compaction.summaryBy(wish.summarizer ?? wish.settings);
+  const { compaction } = context.parts;
+  const body = summaryRequest(context, planning.strategy, planning.plan, request);
+  const by = compaction.summaryBy(request.summarizer ?? request.settings);
   try {
-    return await compaction.compactor.ask({ type: "summarize", by, request }, signal);
+    return await compaction.compactor.ask({ type: "summarize", by, request: body }, signal);
   } catch (error) {
     if (signal.aborted) return { status: "aborted" };
     const message = error instanceof Error ? error.message : String(error);
@@ -203,11 +211,11 @@ async function extract(
 
 /** Publishes a warning with the reason why the history is kept. */
 function keepWithWarning(
-  world: ConversationContext,
-  wish: CompactionRequest,
+  context: ConversationContext,
+  request: CompactionRequest,
   reason: string,
 ): Extract<CompactionOutcome, { status: "kept" }> {
-  warn(world, wish, reason);
+  warn(context, request, reason);
   return { status: "kept", reason };
 }
 

@@ -9,10 +9,10 @@ import { strategyProblem } from "../turn/between-turns.js";
 import { planCompaction, type PlanContext, ContextSize, chooseStrategy, summaryRequest } from "./plan-compaction.js";
 
 /** Returns the model's current context, item by item, counted exactly where possible. */
-export async function contextUsage(world: PlanContext): Promise<ContextUsage> {
-  const { parts, cell } = world;
+export async function contextUsage(context: PlanContext): Promise<ContextUsage> {
+  const { parts, cell } = context;
   const { settings, state } = cell;
-  await countAll(world);
+  await countAll(context);
   const size = new ContextSize(parts, cell, settings);
   const { instructions, tools } = size.overhead;
   const items = [
@@ -27,19 +27,22 @@ export async function contextUsage(world: PlanContext): Promise<ContextUsage> {
     },
     ...state.history.map((item) => sizeOf(item, size)),
   ] satisfies ItemSize[];
-  return { ...windowOf(world), model: settings.model, tokens: size.active, items };
+  return { ...windowOf(context), model: settings.model, tokens: size.active, items };
 }
 
 /** Returns what a compaction would keep and drop, without asking a model. */
-export async function previewCompaction(world: PlanContext, strategy: string | undefined): Promise<CompactionPreview> {
-  const problem = strategyProblem(world, strategy);
+export async function previewCompaction(
+  context: PlanContext,
+  strategy: string | undefined,
+): Promise<CompactionPreview> {
+  const problem = strategyProblem(context, strategy);
   if (problem !== undefined) throw new InvalidInputError(problem);
-  await countAll(world);
-  const planning = planCompaction(world, world.cell.settings, { strategy });
+  await countAll(context);
+  const planning = planCompaction(context, context.cell.settings, { strategy });
   const { plan, size, history } = planning;
   const items = plan.build("");
   const kept = new Set(items);
-  const { window, limit } = windowOf(world);
+  const { window, limit } = windowOf(context);
   return {
     strategy: planning.strategy.name,
     tokensBefore: size.active,
@@ -106,11 +109,11 @@ function kindOf(item: ResponseItem): ItemKind {
 }
 
 /** Asks the conversation's model for a summary of some items, without recording it. */
-export async function summarizeItems(world: PlanContext, items: readonly ResponseItem[]): Promise<SummaryOutcome> {
-  const { parts, cell } = world;
+export async function summarizeItems(context: PlanContext, items: readonly ResponseItem[]): Promise<SummaryOutcome> {
+  const { parts, cell } = context;
   const { settings } = cell;
   const plan = { toSummarize: items, previousSummary: undefined };
-  const request = summaryRequest(world, chooseStrategy(parts, settings), plan, { settings });
+  const request = summaryRequest(context, chooseStrategy(parts, settings), plan, { settings });
   const by = parts.compaction.summaryBy(settings);
   return await parts.compaction.compactor.ask({ type: "summarize", by, request });
 }

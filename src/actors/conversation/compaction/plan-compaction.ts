@@ -68,9 +68,9 @@ export function summaryRequest(
   { parts }: PlanContext,
   strategy: CompactionStrategy,
   plan: Pick<CompactionPlan, "toSummarize" | "previousSummary">,
-  wish: Pick<CompactionRequest, "settings" | "summarizer" | "instructions">,
+  options: Pick<CompactionRequest, "settings" | "summarizer" | "instructions">,
 ): SummaryRequest {
-  const settings = wish.summarizer ?? wish.settings;
+  const settings = options.summarizer ?? options.settings;
   return {
     conversationId: parts.conversationId,
     model: settings.model,
@@ -79,7 +79,7 @@ export function summaryRequest(
     prompt: summaryPrompt({
       strategy,
       previousSummary: plan.previousSummary,
-      instructions: wish.instructions,
+      instructions: options.instructions,
       custom: parts.compaction.settings.prompt,
     }),
     effort: settings.effort,

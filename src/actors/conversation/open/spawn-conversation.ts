@@ -33,7 +33,7 @@ export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   onPinned(): Promise<SaveOutcome>;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
-  readonly goesOn: boolean;
+  readonly continuesOpenTurn: boolean;
   readonly maxFileBytes: number;
 }
 
@@ -45,15 +45,15 @@ export function spawnConversation(parts: ConversationParts): Conversation {
   const { conversationId, rollout } = parts;
   const cell: ConversationCell = {
     state: parts.state,
-    waiting: [],
-    playing: undefined,
+    queue: [],
+    running: undefined,
     settings: parts.settings,
     turn: undefined,
-    configured: false,
+    isConfigured: false,
     shown: parts.shown,
-    allowed: new Set(),
+    approvedCommands: new Set(),
     stamps: new FileStamps(),
-    before: undefined,
+    previousSettings: undefined,
     attempts: { failures: 0, stalledAt: 0 },
     preparing: undefined,
     tokenRatio: undefined,
@@ -124,7 +124,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
       if (open !== undefined) publish(cell.turn?.submissionId ?? "", msg);
     }
     const lost = lostInput(cell);
-    for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.waiting.splice(0)]) {
+    for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.queue.splice(0)]) {
       publish(submissionId, errorMsg("the conversation has failed", "internal"));
     }
   }

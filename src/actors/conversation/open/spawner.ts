@@ -52,7 +52,7 @@ export interface SpawnerParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
-  readonly desk: CredentialResolver;
+  readonly credentials: CredentialResolver;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
   /** Called before any other code gets the conversation. */
@@ -71,7 +71,7 @@ export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "s
   readonly prompt: ConversationPrompt;
   readonly sessionSource: SessionSource;
   readonly recordedCwd: string | undefined;
-  readonly goesOn: boolean;
+  readonly continuesOpenTurn: boolean;
   readonly notice: string | undefined;
   readonly lease: Lease | undefined;
   onRenamed(): Promise<SaveOutcome>;
@@ -85,7 +85,7 @@ export class ConversationSpawner {
   readonly #parts: SpawnerParts;
   readonly #providers: Providers;
   readonly #tools: Toolbox;
-  readonly #outputRoom = new OutputMemory();
+  readonly #outputMemory = new OutputMemory();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
@@ -111,7 +111,7 @@ export class ConversationSpawner {
     this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
-      desk: parts.desk,
+      credentials: parts.credentials,
       keys: configuredKeys(parts.config.providers),
       countTokens: (text) => parts.counts.ofText(text),
       onRest: (provider, ms) => parts.gate.hold(provider, ms),
@@ -158,7 +158,7 @@ export class ConversationSpawner {
       toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
       privatePaths: this.#privatePaths,
-      outputRoom: this.#outputRoom,
+      outputMemory: this.#outputMemory,
       limits: effectiveGroup(this.#parts.config, "turnLimits"),
       compaction: this.#compaction(parts.conversationId),
       maxFileBytes: (effectiveSetting(this.#parts.config, "persistence.maxFileMegabytes") ?? Infinity) * 1_000_000,
@@ -222,7 +222,7 @@ export class ConversationSpawner {
 }
 
 interface ProviderParts {
-  readonly desk: CredentialResolver;
+  readonly credentials: CredentialResolver;
   /** The API keys in the configuration. */
   readonly keys: readonly string[];
   countTokens(text: string): number;
@@ -266,7 +266,7 @@ class Providers {
   /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
   summaryBy(settings: Settings): SummaryProvider {
     const { provider, api, baseUrl } = settings;
-    const access = this.#parts.desk.accessTo(settings);
+    const access = this.#parts.credentials.accessTo(settings);
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);
     if (isReached && api !== undefined) {
       return { kind: "wire", provider, api, baseUrl, access, env: proxyVariables(this.#env) };
@@ -289,7 +289,7 @@ class Providers {
       api,
       baseUrl,
       transport: () => (this.#transport ??= this.#connect()),
-      ...this.#parts.desk.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
+      ...this.#parts.credentials.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
       redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });

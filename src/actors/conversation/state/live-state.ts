@@ -48,22 +48,22 @@ export type QueuedWork = QueuedInput | QueuedChange;
  */
 export interface ConversationCell {
   readonly state: ConversationState;
-  readonly waiting: QueuedWork[];
+  readonly queue: QueuedWork[];
   /** The work in progress. */
-  playing: QueuedWork | undefined;
+  running: QueuedWork | undefined;
   /** The settings of the next submission. */
   settings: Settings;
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
-  configured: boolean;
+  isConfigured: boolean;
   /** The transcript from before the conversation was opened; empty after `session_configured` was published. */
   shown: readonly EventMsg[];
   /** Commands that the user has approved for the whole conversation. Never on disk: a file must not grant rights. */
-  readonly allowed: Set<string>;
+  readonly approvedCommands: Set<string>;
   /** Stamps of the files that the model has seen. */
   readonly stamps: FileStamps;
   /** The settings of the previous turn. */
-  before: Settings | undefined;
+  previousSettings: Settings | undefined;
   /**
    * Failed automatic compactions since the last success, and the context size at which the last attempt stalled; 0 if
    * it did not.

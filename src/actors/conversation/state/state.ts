@@ -38,7 +38,7 @@ export interface ConversationState {
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
   /** Marks the beginning of each turn in the history. */
-  marks: TurnStart[];
+  turnStarts: TurnStart[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
 }
@@ -73,7 +73,7 @@ export function emptyState(): ConversationState {
     isReplaced: false,
     turns: 0,
     openTurn: undefined,
-    marks: [],
+    turnStarts: [],
     approvals: new Map(),
   };
 }
@@ -163,11 +163,11 @@ interface TurnStart {
 interface HistoryWithTurnStarts {
   readonly history: readonly ResponseItem[];
   readonly openTurn: { readonly id: string } | undefined;
-  readonly marks: TurnStart[];
+  readonly turnStarts: TurnStart[];
 }
 
 /** One step of the fold that records where turns begin; the line has already been applied to the rest of the state. */
-function applyToTurnStarts({ history, openTurn, marks }: HistoryWithTurnStarts, line: RolloutLine): void {
+function applyToTurnStarts({ history, openTurn, turnStarts: marks }: HistoryWithTurnStarts, line: RolloutLine): void {
   switch (line.type) {
     case "response_item":
       if (openTurn === undefined && isRealUserMessage(line.payload) && history.at(-1) === line.payload) {

@@ -37,20 +37,20 @@ async function foldSegments(pool: CpuPool, rollout: LargeRollout): Promise<Store
   const first = await readFirstLine(path, conversationId);
   if (first?.value.type !== "session_meta") return undefined;
   const parts = await findEarlierParts(first.value, { path, conversationId, line: first.number });
-  const stretches = segmentsOf(rollout, parts, replacedAt);
-  const reading = inOrder(stretches, maxParallelSegments, async (stretch) => ({
-    stretch,
-    condensed: await condenseInThread(pool, stretch),
+  const segments = segmentsOf(rollout, parts, replacedAt);
+  const reading = inOrder(segments, maxParallelSegments, async (segment) => ({
+    stretch: segment,
+    condensed: await condenseInThread(pool, segment),
   }));
   const fold = new CheckedFold();
   let [lines, bytes] = [0, 0];
-  for await (const { stretch, condensed } of reading) {
+  for await (const { stretch: segment, condensed } of reading) {
     // Another file begins.
-    if (stretch.range.from === 0) [lines, bytes] = [0, 0];
+    if (segment.range.from === 0) [lines, bytes] = [0, 0];
     if (condensed.status === "corrupted")
-      throw corruptedError(stretch, first.number, lines + condensed.line, condensed.detail);
+      throw corruptedError(segment, first.number, lines + condensed.line, condensed.detail);
     if (condensed.status === "other_form") return undefined;
-    if (!stretch.shows) fold.transcript.leaveOut();
+    if (!segment.shows) fold.transcript.leaveOut();
     for (const piece of condensed.shown) {
       for (const value of linesOf(piece)) fold.addShown(value);
       await yieldToEventLoop();
@@ -75,12 +75,12 @@ function yieldToEventLoop(): Promise<void> {
 }
 
 function corruptedError(
-  stretch: RolloutSegment,
+  segment: RolloutSegment,
   firstLineNumber: number,
   line: number,
   detail: string,
 ): CorruptedRolloutError {
-  const { path, conversationId, beginning } = stretch;
+  const { path, conversationId, beginning } = segment;
   if (beginning === undefined) return new CorruptedRolloutError(conversationId, line, detail);
   const where = `its history starts in ${basename(path)}: line ${line}`;
   return new CorruptedRolloutError(conversationId, firstLineNumber, `${where}: ${detail}`);
@@ -116,9 +116,9 @@ class CheckedFold {
 type Piece = Uint8Array | readonly LineObject[];
 
 /** Reads a stretch in a thread; if that fails for any reason, it is read here. */
-async function condenseInThread(pool: CpuPool, stretch: RolloutSegment): Promise<CondensedRollout<Piece>> {
-  const outcome = await pool.run("condense_rollout", stretch);
-  return outcome.ok ? outcome.value : await condenseRollout(stretch);
+async function condenseInThread(pool: CpuPool, segment: RolloutSegment): Promise<CondensedRollout<Piece>> {
+  const outcome = await pool.run("condense_rollout", segment);
+  return outcome.ok ? outcome.value : await condenseRollout(segment);
 }
 
 function linesOf(piece: Piece): readonly LineObject[] {
@@ -149,7 +149,7 @@ interface LargeRollout {
   readonly conversationId: string;
   readonly bytes: number;
   /** Bytes that a thread reads at a time; this bounds its memory, whatever the file's size. */
-  readonly stretchBytes?: number;
+  readonly segmentBytes?: number;
 }
 
 /**
@@ -161,7 +161,7 @@ function* segmentsOf(
   parts: readonly RolloutPart[],
   replacedAt: number,
 ): Generator<RolloutSegment> {
-  const { path, conversationId, bytes, stretchBytes = defaultSegmentBytes } = rollout;
+  const { path, conversationId, bytes, segmentBytes: stretchBytes = defaultSegmentBytes } = rollout;
   for (const part of parts) {
     for (const range of rangesOf(part.bytes, stretchBytes)) {
       const shows = bytes < shownBytes && range.before > part.bytes - shownBytes;

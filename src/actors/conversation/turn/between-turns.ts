@@ -17,13 +17,13 @@ const maxNamed = 20;
 
 /** Runs an operation that changes the history between two turns. */
 export async function runQueuedChange(
-  world: ConversationContext,
+  context: ConversationContext,
   change: QueuedChange,
   signal: AbortSignal,
 ): Promise<CompactionOutcome | undefined> {
-  if (change.kind === "compact") return await compactOnRequest(world, change, signal);
-  if (change.kind === "undo_compaction") return await undoCompaction(world, change.submissionId);
-  pinMessage(world, change);
+  if (change.kind === "compact") return await compactOnRequest(context, change, signal);
+  if (change.kind === "undo_compaction") return await undoCompaction(context, change.submissionId);
+  pinMessage(context, change);
   return undefined;
 }
 
@@ -41,17 +41,17 @@ function pinMessage(
 }
 
 async function compactOnRequest(
-  world: ConversationContext,
+  context: ConversationContext,
   { submissionId, instructions, strategy }: Extract<QueuedChange, { kind: "compact" }>,
   signal: AbortSignal,
 ): Promise<CompactionOutcome> {
-  const { cell, rollout } = world;
-  const refusal = strategyProblem(world, strategy) ?? belowTargetReason(world, strategy);
+  const { cell, rollout } = context;
+  const refusal = strategyProblem(context, strategy) ?? belowTargetReason(context, strategy);
   if (refusal !== undefined) {
-    world.publish({ type: "warning", message: refusal }, submissionId);
+    context.publish({ type: "warning", message: refusal }, submissionId);
     return { status: "kept", reason: refusal };
   }
-  const wish = {
+  const request = {
     trigger: "manual",
     isUrgent: false,
     settings: cell.settings,
@@ -59,12 +59,12 @@ async function compactOnRequest(
     instructions,
     strategy,
   } as const;
-  const outcome = await compactHistory(world, wish, signal);
+  const outcome = await compactHistory(context, request, signal);
   if (outcome.status === "compacted") {
     cell.attempts = { failures: 0, stalledAt: 0 };
     const saved = await rollout.flush();
     if (saved.status === "not_saved") {
-      world.publish({ type: "warning", message: `Failed to save the compaction: ${saved.reason}` }, submissionId);
+      context.publish({ type: "warning", message: `Failed to save the compaction: ${saved.reason}` }, submissionId);
     }
   }
   return outcome;
@@ -78,8 +78,8 @@ export function strategyProblem({ parts }: PlanContext, name: string | undefined
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
-function belowTargetReason(world: ConversationContext, asked: string | undefined): string | undefined {
-  const { parts, cell } = world;
+function belowTargetReason(context: ConversationContext, asked: string | undefined): string | undefined {
+  const { parts, cell } = context;
   const { settings } = cell;
   const strategy = chooseStrategy(parts, settings, asked);
   if (strategy.name !== "recent-turns") return undefined;
@@ -90,12 +90,12 @@ function belowTargetReason(world: ConversationContext, asked: string | undefined
 }
 
 /** Restores the history before the last compaction, plus the items since; automatic compactions are then suspended. */
-async function undoCompaction(world: ConversationContext, submissionId: string): Promise<CompactionOutcome> {
-  const { parts, cell, rollout } = world;
+async function undoCompaction(context: ConversationContext, submissionId: string): Promise<CompactionOutcome> {
+  const { parts, cell, rollout } = context;
   if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can undo a compaction" };
   const saved = await rollout.flush();
   if (saved.status === "not_saved") return { status: "kept", reason: `the conversation is not saved: ${saved.reason}` };
-  const items = await readHistoryBefore(world);
+  const items = await readHistoryBefore(context);
   if (typeof items === "string") return { status: "kept", reason: items };
   const size = new ContextSize(parts, cell, cell.settings);
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
@@ -110,7 +110,7 @@ async function undoCompaction(world: ConversationContext, submissionId: string):
     truncatedCount: 0,
     files: { readFiles: read_files, modifiedFiles: modified_files },
   } as const;
-  recordCompaction(world, result, submissionId);
+  recordCompaction(context, result, submissionId);
   cell.attempts = { failures: 0, stalledAt: 0 };
   const { strategy: name, source, truncatedCount } = result;
   return { status: "compacted", strategy: name, tokensBefore, tokensAfter, summary: "", source, truncatedCount };

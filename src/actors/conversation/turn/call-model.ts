@@ -35,7 +35,7 @@ export interface ModelCallListener {
 export interface ModelCallGate {
   /** Resolves with undefined when the wait was aborted. */
   enter(request: ModelRequest): Promise<RequestPermit | undefined>;
-  heard(failure: Failure): void;
+  noteFailure(failure: Failure): void;
 }
 
 export type ModelCallOutcome =
@@ -55,12 +55,12 @@ export async function callModel(
 ): Promise<ModelCallOutcome> {
   const { signal } = budget;
   for (let attempt = 1; ; attempt++) {
-    const passage = await gate.enter(request);
-    if (passage === undefined) return { status: "aborted" };
+    const permit = await gate.enter(request);
+    if (permit === undefined) return { status: "aborted" };
     const { outcome, shown } = await readAnswer(provider, request, listener, budget);
-    passage.leave(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
+    permit.release(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
     if (outcome.status !== "failed") return outcome;
-    gate.heard(outcome.failure);
+    gate.noteFailure(outcome.failure);
     if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
     const waitMs = outcome.failure.retryAfterMs ?? backoffMs(retry, attempt);
     listener.retry(attempt, waitMs, outcome.failure);

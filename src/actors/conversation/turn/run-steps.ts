@@ -45,9 +45,9 @@ export interface StepContext {
   runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
   /** Compacts the history when necessary. */
-  compactWhenDue(): Promise<void>;
+  compactIfDue(): Promise<void>;
   /** Compacts after a request was rejected as too long; returns whether to try again. */
-  makeRoom(): Promise<boolean>;
+  compactAfterOverflow(): Promise<boolean>;
   /** Learns from a provider's usage report: the count before the request, its number of items, and its usage. */
   learn(before: ConversationState["counted"], items: number, usage: TokenUsage): void;
   countTokens(text: string): number;
@@ -70,12 +70,12 @@ export type TurnEnd =
 
 /** Calls the model until it requests no more tools; `leftOver` are the calls that an earlier process had not run. */
 export async function runSteps(
-  world: StepContext,
+  context: StepContext,
   turn: ActiveTurn,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<TurnEnd> {
-  const { budget } = world;
+  const { budget } = context;
   let lastAgentMessage: string | null = null;
   const cutOff = (): TurnEnd =>
     signal.aborted || budget.exceeded === undefined
@@ -84,20 +84,20 @@ export async function runSteps(
   let thoughts: ReasoningMode = "sent";
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
-    const end = await world.runCalls(waiting);
+    const end = await context.runCalls(waiting);
     if (waiting.length > 0) await yieldFairly("begin");
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
-    await world.compactWhenDue();
-    const { outcome, calls, ...step } = await runFittingStep(world, turn, thoughts);
+    await context.compactIfDue();
+    const { outcome, calls, ...step } = await runFittingStep(context, turn, thoughts);
     thoughts = step.thoughts;
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
     const isTruncated = outcome.finishReason === "length";
-    if (isTruncated) world.publish({ type: "warning", message: truncatedWarning });
+    if (isTruncated) context.publish({ type: "warning", message: truncatedWarning });
     if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
-    refuseInvalidCalls(world, turn, calls);
+    refuseInvalidCalls(context, turn, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
@@ -107,13 +107,13 @@ const truncatedWarning =
   "Ask it to continue, or ask for less at once.";
 
 /** Runs before anything else is asked or run: a resume must not find these calls open and take them for valid. */
-function refuseInvalidCalls(world: StepContext, turn: ActiveTurn, calls: readonly NormalizedCall[]): void {
+function refuseInvalidCalls(context: StepContext, turn: ActiveTurn, calls: readonly NormalizedCall[]): void {
   for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
     turn.toolCalls.push(call);
-    world.budget.callEnded({ name: nameAndArguments(call).name, args, success: false, output: problem });
+    context.budget.callEnded({ name: nameAndArguments(call).name, args, success: false, output: problem });
     for (const payload of callOutputs([call], problem, { success: false }))
-      world.record({ type: "response_item", payload });
+      context.record({ type: "response_item", payload });
   }
 }
 
@@ -129,20 +129,20 @@ interface Step {
 }
 
 /** A rejected request is sent once more if the cause could be removed. */
-async function runFittingStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
-  const step = await runAcceptedStep(world, turn, thoughts);
+async function runFittingStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+  const step = await runAcceptedStep(context, turn, thoughts);
   if (!isOverflow(step.outcome)) return step;
-  const again = (await world.makeRoom()) ? await runAcceptedStep(world, turn, step.thoughts) : step;
+  const again = (await context.compactAfterOverflow()) ? await runAcceptedStep(context, turn, step.thoughts) : step;
   return isOverflow(again.outcome) ? { ...again, outcome: withOverflowAdvice(again.outcome) } : again;
 }
 
-async function runAcceptedStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
-  const step = await runStep(world, turn, thoughts);
+async function runAcceptedStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+  const step = await runStep(context, turn, thoughts);
   const { outcome, request } = step;
   if (outcome.status !== "failed" || !rejectsReasoning(outcome.failure, request)) return step;
   const message = `${withoutFullStop(outcome.failure)}; retrying without the model's earlier reasoning`;
-  world.publish({ type: "warning", message });
-  return await runStep(world, turn, "left_out");
+  context.publish({ type: "warning", message });
+  return await runStep(context, turn, "left_out");
 }
 
 type Overflow = Extract<ModelCallOutcome, { status: "failed" }>;
@@ -157,16 +157,16 @@ function withOverflowAdvice({ status, failure }: Overflow): Overflow {
 }
 
 /** Makes one model call; the calls in its answer are not run yet. */
-async function runStep(world: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+async function runStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
   const calls: NormalizedCall[] = [];
-  const admission = new CallNormalizer(world.state.history);
+  const admission = new CallNormalizer(context.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
-  const callEvents = new ToolCallEvents((msg) => world.publish(msg));
-  const listener = stepListener(world, turn, callEvents, (itemId, received) => {
+  const callEvents = new ToolCallEvents((msg) => context.publish(msg));
+  const listener = stepListener(context, turn, callEvents, (itemId, received) => {
     let item = received;
     if (isRunnableCall(received)) {
-      const admitted = admission.admit(received);
+      const admitted = admission.normalize(received);
       calls.push(admitted);
       callEvents.end(itemId, admitted);
       item = admitted.call;
@@ -175,17 +175,17 @@ async function runStep(world: StepContext, turn: ActiveTurn, thoughts: Reasoning
     if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
     return item;
   });
-  const request = thoughts === "sent" ? world.request() : withoutReasoning(world.request());
-  const { counted: before, history } = world.state;
+  const request = thoughts === "sent" ? context.request() : withoutReasoning(context.request());
+  const { counted: before, history } = context.state;
   const items = history.length;
   turn.finishMessage();
-  const outcome = await callModel(world.provider, request, listener, world);
-  if (world.budget.isOverBytes) recordOpenMessage(turn, listener);
+  const outcome = await callModel(context.provider, request, listener, context);
+  if (context.budget.isOverBytes) recordOpenMessage(turn, listener);
   if (outcome.status === "done") {
-    if (outcome.usage !== undefined) world.learn(before, items, outcome.usage);
-    const usage = outcome.usage ?? estimatedUsage(world, request, answer);
-    recordUsage(world, usage);
-    world.budget.spend(usage.total_tokens);
+    if (outcome.usage !== undefined) context.learn(before, items, outcome.usage);
+    const usage = outcome.usage ?? estimatedUsage(context, request, answer);
+    recordUsage(context, usage);
+    context.budget.spend(usage.total_tokens);
   }
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
   const wholeCalls = isTruncated ? refuseTruncatedCall(calls, answer.at(-1)) : calls;
@@ -230,7 +230,7 @@ function recordOpenMessage(turn: ActiveTurn, listener: ModelCallListener): void 
 }
 
 function stepListener(
-  world: StepContext,
+  context: StepContext,
   turn: ActiveTurn,
   callEvents: ToolCallEvents,
   admit: (itemId: string, item: ResponseItem) => ResponseItem,
@@ -238,26 +238,26 @@ function stepListener(
   return {
     textDelta: (itemId, delta) => {
       turn.addText(itemId, delta);
-      world.publish({ type: "agent_message_delta", delta, item_id: itemId });
+      context.publish({ type: "agent_message_delta", delta, item_id: itemId });
     },
     reasoningDelta: (itemId, delta) => {
       turn.addReasoning(delta);
-      world.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
+      context.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
     },
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
-    room: () => world.eventRoom(),
+    room: () => context.eventRoom(),
     item: (itemId, received) => {
       if (!modelWrittenItems.has(received.type)) turn.noteOutside(received.type);
       const item = admit(itemId, received);
       if (item.type === "message") turn.finishMessage();
-      world.record({ type: "response_item", payload: item });
-      for (const msg of eventsOf(item, itemId)) world.record({ type: "event_msg", payload: msg });
+      context.record({ type: "response_item", payload: item });
+      for (const msg of eventsOf(item, itemId)) context.record({ type: "event_msg", payload: msg });
     },
     retry: (attempt, waitMs, failure) => {
       callEvents.restart();
-      const { maxRetries } = world.retry;
-      world.publish({
+      const { maxRetries } = context.retry;
+      context.publish({
         type: "stream_error",
         message: `${withoutFullStop(failure)}; retrying in ${shortSeconds(waitMs)} s (${attempt}/${maxRetries})`,
         codex_error_info: failure.code,
@@ -305,14 +305,14 @@ function eventsOf(item: ResponseItem, itemId: string): PersistedEventMsg[] {
   return [];
 }
 
-function recordUsage(world: StepContext, usage: TokenUsage): void {
-  const info = usageInfo(world.state.usage, usage, world.price);
-  world.record({ type: "event_msg", payload: { type: "token_count", info } });
+function recordUsage(context: StepContext, usage: TokenUsage): void {
+  const info = usageInfo(context.state.usage, usage, context.price);
+  context.record({ type: "event_msg", payload: { type: "token_count", info } });
 }
 
 /** Estimates the usage for a model that does not report it. */
-function estimatedUsage(world: StepContext, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
-  const count = (text: string) => world.countTokens(text);
+function estimatedUsage(context: StepContext, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
+  const count = (text: string) => context.countTokens(text);
   const input = count(request.instructions) + estimateItemTokens(request.input, count);
   const output = estimateItemTokens(answer, count);
   return { ...noTokens, input_tokens: input, output_tokens: output, total_tokens: input + output };

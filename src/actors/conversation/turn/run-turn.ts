@@ -19,30 +19,30 @@ import { TurnBudget } from "./turn-budget.js";
 /**
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
  */
-export async function runTurn(world: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts, cell } = world;
+export async function runTurn(context: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
+  const { parts, cell } = context;
   await yieldFairly("begin");
   const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
   cell.turn = turn;
   if (input.isOutside) turn.noteOutside("the message");
-  recordInput(world, turn, input);
-  await runTurnToEnd(world, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+  recordInput(context, turn, input);
+  await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
 /** Continues a turn that was waiting for an approval when its process died; `leftOver` are the calls it had not run. */
 export async function continueTurn(
-  world: ConversationContext,
+  context: ConversationContext,
   open: { readonly id: string; readonly startedAt: string },
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
   const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
-  world.cell.turn = turn;
+  context.cell.turn = turn;
   // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
-  const asked = { settings: world.cell.settings, outputSchema: recordedSchema(world.cell, open.id) };
-  await runTurnToEnd(world, turn, asked, leftOver, signal);
+  const asked = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
+  await runTurnToEnd(context, turn, asked, leftOver, signal);
 }
 
 /** A file may contain an invalid schema. */
@@ -58,24 +58,24 @@ interface TurnRequest {
 }
 
 async function runTurnToEnd(
-  world: ConversationContext,
+  context: ConversationContext,
   turn: ActiveTurn,
-  wish: TurnRequest,
+  request: TurnRequest,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, cell, recording } = world;
-  const { settings } = wish;
+  const { parts, cell, recording } = context;
+  const { settings } = request;
   const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   for (const message of await parts.refreshInstructions(settings, signal)) {
-    world.publish({ type: "warning", message }, id);
+    context.publish({ type: "warning", message }, id);
   }
   // All conversations of a folder wait for the same read and would continue together.
   await yieldFairly("begin");
   using budget = new TurnBudget(parts.limits, signal);
-  const calls = new TurnCalls(world, turn, settings, budget);
-  const compaction = new AutoCompaction(world, settings, id);
+  const calls = new TurnCalls(context, turn, settings, budget);
+  const compaction = new AutoCompaction(context, settings, id);
   await parts.servers?.ready(budget.signal);
   const end = await runSteps(
     {
@@ -85,13 +85,13 @@ async function runTurnToEnd(
       gate: modelCallGate(parts, settings, budget),
       budget,
       price: parts.price(settings),
-      request: () => modelRequest(parts, cell, wish),
-      compactWhenDue: () => compaction.whenDue("request", budget.signal),
-      makeRoom: () => compaction.makeRoom(budget.signal),
+      request: () => modelRequest(parts, cell, request),
+      compactIfDue: () => compaction.compactIfDue("request", budget.signal),
+      compactAfterOverflow: () => compaction.compactAfterOverflow(budget.signal),
       learn: (before, items, usage) => compaction.learn(before, items, usage),
       countTokens: (text) => parts.countTokens(text),
       record: (line) => recording.line(line, id),
-      publish: (msg) => world.publish(msg, id),
+      publish: (msg) => context.publish(msg, id),
       eventRoom: () => parts.eventRoom(),
       runCalls: (waiting) => calls.run(waiting),
     },
@@ -103,11 +103,11 @@ async function runTurnToEnd(
   // A later interrupt comes too late: the line that ends the turn is written without a pause.
   const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (decided.status === "failed") {
-    world.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
+    context.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
   }
-  cell.before = settings;
+  cell.previousSettings = settings;
   // The answer is complete: an interrupt from now on ends the compaction, not the turn.
-  if (decided.status === "completed") await compaction.whenDue("end", budget.signal);
+  if (decided.status === "completed") await compaction.compactIfDue("end", budget.signal);
   const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
@@ -137,8 +137,8 @@ function recordInput(
   recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
 }
 
-function modelRequest(parts: TurnParts, cell: ConversationCell, wish: TurnRequest): ModelRequest {
-  const { settings, outputSchema } = wish;
+function modelRequest(parts: TurnParts, cell: ConversationCell, request: TurnRequest): ModelRequest {
+  const { settings, outputSchema } = request;
   const facts = parts.facts(settings);
   const instructions = parts.instructions(settings);
   return {
@@ -221,6 +221,6 @@ function modelCallGate(parts: TurnParts, { provider }: Settings, budget: TurnBud
       // The time budget is paused, because other requests cause the wait.
       return gate.isLimited(provider) ? budget.whilePaused(enter) : enter();
     },
-    heard: (failure) => gate.heard(provider, failure),
+    noteFailure: (failure) => gate.noteFailure(provider, failure),
   };
 }

@@ -152,7 +152,7 @@ export class ConversationPrompt {
   readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
   #prompt: SystemPrompt | undefined;
   /** The notices already shown, which are not repeated. */
-  #said: readonly string[] = [];
+  #shownNotices: readonly string[] = [];
 
   constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
     this.#prompts = prompts;
@@ -163,7 +163,7 @@ export class ConversationPrompt {
   }
 
   /** Reads the instruction files again; returns the current notices. */
-  async look(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
+  async read(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
     let failure: string | undefined;
     const looking = this.#prompts.current(cwd).then(
       (prompt) => (this.#prompt = prompt),
@@ -172,14 +172,14 @@ export class ConversationPrompt {
     const isInTime = await withinRounds(looking, readTimeoutMs, signal);
     if (failure !== undefined) return [failure];
     if (isInTime) return this.#prompt?.notices ?? [];
-    return signal?.aborted === true ? this.#said : [timeoutNotice];
+    return signal?.aborted === true ? this.#shownNotices : [timeoutNotice];
   }
 
   /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */
   async refresh(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
-    const notices = await this.look(cwd, signal);
-    const unsaid = notices.filter((notice) => !this.#said.includes(notice));
-    this.#said = notices;
+    const notices = await this.read(cwd, signal);
+    const unsaid = notices.filter((notice) => !this.#shownNotices.includes(notice));
+    this.#shownNotices = notices;
     return unsaid;
   }
 }
@@ -217,7 +217,7 @@ export class ProjectContext {
   /** Returns the system prompt of a new conversation, with its files already read. */
   async openPrompt(cwd: string): Promise<ConversationPrompt> {
     const prompt = new ConversationPrompt(this.#prompts);
-    await prompt.look(cwd);
+    await prompt.read(cwd);
     return prompt;
   }
 
