@@ -1,5 +1,5 @@
 // What it costs to keep secrets from the disk, and how often a text without secrets is taken for one with some.
-import { redactionRules } from "../src/config/secrets/rules.js";
+import { redactionRules } from "../src/config/secrets/redact.js";
 import { createTextRedactor } from "../src/config/secrets/text-redactor.js";
 import type { OwnLine } from "../src/messages/rollout-line.js";
 import type { SecretKind } from "../src/base/text/redaction.js";

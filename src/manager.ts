@@ -40,7 +40,7 @@ import { ownShape } from "./config/files/written-config.js";
 import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
-import { redactionRules } from "./config/secrets/rules.js";
+import { redactionRules } from "./config/secrets/redact.js";
 import { effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";

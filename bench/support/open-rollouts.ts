@@ -4,7 +4,7 @@ import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
-import { redactionRules } from "../../src/config/secrets/rules.js";
+import { redactionRules } from "../../src/config/secrets/redact.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";
 import { line } from "./line.js";

@@ -1,6 +1,6 @@
 import { loadConfig, type LoadedConfig } from "../config/load-config.js";
 import { mcpSecrets } from "../config/secrets/redact.js";
-import { mistypedVariables } from "../config/settings/mistyped-variables.js";
+import { mistypedVariables } from "../config/settings/environment-config.js";
 import { configuredKeys } from "../config/providers/vendors.js";
 import { configFlags } from "./arguments/config-flags.js";
 import type { SettingFlag } from "./arguments/flag-table.js";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { isProcessDead } from "../base/process/is-dead.js";
+import { isProcessDead } from "../base/process/process-state.js";
 import { linked, type LockKind, takeOverLock } from "../base/fs/lock-takeover.js";
 import { NotRegularError, openRegular, readAt } from "../base/fs/open-regular.js";
 import { sweepStrays } from "../base/fs/sweep-strays.js";

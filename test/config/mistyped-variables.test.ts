@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { variableOf } from "../../src/config/settings/config-names.js";
-import { mistypedVariables } from "../../src/config/settings/mistyped-variables.js";
+import { mistypedVariables } from "../../src/config/settings/environment-config.js";
 import { configKeys } from "../../src/config/settings/setting-keys.js";
 
 test.each([

@@ -1,4 +1,4 @@
-import { redactionRules } from "../../src/config/secrets/rules.js";
+import { redactionRules } from "../../src/config/secrets/redact.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import type { RedactionRules } from "../../src/base/text/redaction.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";

@@ -7,7 +7,7 @@ import { ConversationInUseError, ConversationNotFoundError, EmptyRolloutError } 
 import { check } from "../../base/parse.js";
 import { isConversationId, shownId } from "../../base/text/conversation-id.js";
 import { within } from "../../base/time/waiting.js";
-import { redactionRules } from "../../config/secrets/rules.js";
+import { redactionRules } from "../../config/secrets/redact.js";
 import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import type { CompactionNotes } from "../../messages/compaction.js";
 import { FailureError } from "../../messages/failure-error.js";

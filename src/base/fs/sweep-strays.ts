@@ -1,6 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isProcessDead } from "../process/is-dead.js";
+import { isProcessDead } from "../process/process-state.js";
 
 /** Removes temporary files that killed processes left beside `path`: their names are `<name>.<pid>.…`. */
 export async function sweepStrays(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile, readlink } from "node:fs/promises";
-import { isProcessDead } from "./is-dead.js";
+import { systemCode } from "../system-error.js";
 
 const commandTimeoutMs = 2_000;
 
@@ -63,4 +63,15 @@ export function commandOutput(command: string, args: readonly string[]): Promise
   return new Promise((resolve) => {
     execFile(command, args, { env, timeout: commandTimeoutMs }, (error, stdout) => resolve(error ? "" : stdout));
   });
+}
+
+/** True if no process has this pid, or if the number cannot be a pid. */
+export function isProcessDead(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return systemCode(error) === "ESRCH";
+  }
 }

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../messages/config.js";
 import type { KnownFacts } from "../../messages/model.js";
-import { type TokenUsage, addUsage, noTokens, type TokenUsageInfo } from "../../messages/token-usage.js";
+import { type TokenUsage } from "../../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
 
 /** The window assumed for an unknown model: nearly every current model has at least this. */
@@ -149,19 +149,6 @@ function resolvedFacts({ id, provider, contextWindow: window, maxOutput, price, 
     price,
     abilities,
   };
-}
-
-/** Adds the usage of a model call to the totals, with its cost where the price is known. */
-export function usageInfo(
-  before: TokenUsageInfo | null,
-  usage: TokenUsage,
-  price: ModelPrice | undefined,
-): TokenUsageInfo {
-  const total_token_usage = addUsage(before?.total_token_usage ?? noTokens, usage);
-  const spent = before?.cost?.total_usd;
-  if (price === undefined && spent === undefined) return { total_token_usage, last_token_usage: usage };
-  const last_usd = price === undefined ? 0 : costOf(usage, price);
-  return { total_token_usage, last_token_usage: usage, cost: { last_usd, total_usd: (spent ?? 0) + last_usd } };
 }
 
 /** The number of tokens a model accepts, prompt and answer together. */

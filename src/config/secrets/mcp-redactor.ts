@@ -1,7 +1,6 @@
 import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { mcpSecrets, createRedactor, secretsOf } from "./redact.js";
+import { mcpSecrets, createRedactor, secretsOf, redactionRules } from "./redact.js";
 import { LearningRedactor } from "./text-redactor.js";
-import { redactionRules } from "./rules.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

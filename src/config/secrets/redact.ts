@@ -1,5 +1,12 @@
-import { mask } from "../../base/text/redaction.js";
+import { mask, type RedactionRules } from "../../base/text/redaction.js";
+import type { Config } from "../../messages/config.js";
 import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
+import { configuredKeys } from "../providers/vendors.js";
+import { effectiveSetting } from "../settings/effective-settings.js";
+
+const minChars = 8;
+
+const minWordChars = 20;
 
 /** Headers that never contain a secret. */
 const plainHeaders: ReadonlySet<string> = new Set(["accept", "content-type", "user-agent"]);
@@ -165,4 +172,26 @@ function isSecretVariable(name: string): boolean {
 function isSecretFlag(flag: string): boolean {
   const name = flag.replace(/^-+/, "").replaceAll("-", "_");
   return isSecretName(name) || secretWord.test(name);
+}
+
+/** Builds the redaction rules for everything this run writes to disk. */
+export function redactionRules(
+  { providers, mcp_servers: servers, redaction }: Pick<Config, "providers" | "mcp_servers" | "redaction">,
+  env: Readonly<Record<string, string | undefined>>,
+): RedactionRules {
+  return {
+    secrets: [
+      ...new Set([
+        ...configuredKeys(providers),
+        ...[...mcpSecrets(servers, env), ...secretsOf(env)].filter(isDistinct),
+      ]),
+    ],
+    names: effectiveSetting({ redaction }, "redaction.sensitivePatterns"),
+    shapes: effectiveSetting({ redaction }, "redaction.shapes"),
+  };
+}
+
+/** A variable may hold `postgres` as a password, and that word must not be masked where it means something else. */
+function isDistinct(value: string): boolean {
+  return value.length >= (/^[A-Za-z]+$/.test(value) ? minWordChars : minChars) && !value.startsWith("/");
 }

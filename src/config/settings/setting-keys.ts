@@ -1,3 +1,4 @@
+import { isRecord } from "../../base/is-record.js";
 import type { Config } from "../../messages/config.js";
 import {
   type ConfigKey,
@@ -6,6 +7,7 @@ import {
   settingRows,
   settingsTable,
 } from "../../messages/settings-table.js";
+import type { Table } from "../files/written-config.js";
 
 export type { ConfigKey } from "../../messages/settings-table.js";
 export type ConfigValue = string | boolean | number | readonly string[];
@@ -69,4 +71,21 @@ function asNumberOrNone(text: string): number | string | boolean {
 /** Splits at commas; an empty text is an empty list. */
 function asNames(text: string): string[] {
   return text.trim() === "" ? [] : text.split(",").map((name) => name.trim());
+}
+
+/** A value anywhere in a configuration; a table only if it is empty. */
+export type LeafValue = ConfigValue | Table;
+
+/** All values of a configuration by path. Tables are descended into; a list is one value. */
+export function settingLeaves(config: object): ReadonlyMap<string, LeafValue> {
+  return new Map(leavesIn(config as Table, ""));
+}
+
+function leavesIn(table: Table, path: string): (readonly [string, LeafValue])[] {
+  return Object.entries(table).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const key = path + name;
+    const isWalked = isRecord(value) && Object.keys(value).length > 0;
+    return isWalked ? leavesIn(value, `${key}.`) : [[key, value as LeafValue] as const];
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isProcessDead } from "../../base/process/is-dead.js";
+import { isProcessDead } from "../../base/process/process-state.js";
 
 const temporaryName = /^\.cody-([0-9a-f]{8})-(\d+)-[0-9a-f-]{36}\.(tmp|old)$/;
 /** For processes of another machine or container: a file that is untouched for this long counts as abandoned. */

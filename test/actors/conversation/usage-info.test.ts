@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { usageInfo } from "../../../src/config/models/models.js";
 import { noTokens } from "../../../src/messages/token-usage.js";
+import { usageInfo } from "../../../src/actors/conversation/turn/turn-budget.js";
 
 const usage = { ...noTokens, input_tokens: 1_000_000, output_tokens: 1_000_000, total_tokens: 2_000_000 };
 

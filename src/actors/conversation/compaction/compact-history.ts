@@ -14,7 +14,6 @@ import type { SummaryOutcome } from "../../compactor/compactor.js";
 import { yieldFairly } from "../../runtime/scheduler.js";
 import type { Settings } from "../state/settings.js";
 import type { ConversationContext } from "../conversation-context.js";
-import { usageInfo } from "../../../config/models/models.js";
 import {
   type CompactionRequest,
   planCompaction,
@@ -22,6 +21,7 @@ import {
   summaryRequest,
   ContextSize,
 } from "./plan-compaction.js";
+import { usageInfo } from "../turn/turn-budget.js";
 
 const compressionFailed = "Compression failed, conversation may hit limits soon";
 

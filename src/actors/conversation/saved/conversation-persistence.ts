@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { codyHome, homePaths } from "../../../config/paths.js";
-import { redactionRules } from "../../../config/secrets/rules.js";
+import { redactionRules } from "../../../config/secrets/redact.js";
 import { createTextRedactor } from "../../../config/secrets/text-redactor.js";
 import { cleanupResult, type CleanupResult, type ConversationDeleteResult } from "../../../messages/cleanup.js";
 import { bareId, isConversationId, shownId } from "../../../base/text/conversation-id.js";

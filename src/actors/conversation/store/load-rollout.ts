@@ -6,7 +6,7 @@ import { readFirstLine, findEarlierParts, type RolloutPart } from "../../../roll
 import { replacesHistory } from "../../../rollouts/file/history.js";
 import type { LineObject } from "../../../rollouts/file/lines.js";
 import { readRollout } from "../../../rollouts/file/read.js";
-import { findReplacement } from "../../../rollouts/file/find-replacement.js";
+import { findReplacement } from "../../../rollouts/file/replacement.js";
 import { unpack } from "../../../workers/jobs.js";
 import type { RolloutSegment, CondensedRollout, CpuPool } from "../../../workers/cpu-pool.js";
 import { apply, emptyState, Transcript } from "../state/state.js";

@@ -29,8 +29,7 @@ import {
   type ModelCallGate,
   type ModelCallListener,
 } from "./call-model.js";
-import type { TurnBudget } from "./turn-budget.js";
-import { usageInfo } from "../../../config/models/models.js";
+import { type TurnBudget, usageInfo } from "./turn-budget.js";
 
 /** The parts of the conversation that the steps of a turn need. */
 export interface StepContext {

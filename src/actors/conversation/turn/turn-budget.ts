@@ -4,6 +4,9 @@ import type { EffectiveLimits } from "../../../config/settings/effective-setting
 import { counted } from "../../../base/text/counted.js";
 import type { Failure } from "../../../messages/failure.js";
 import { shortened } from "../../../base/text/truncate.js";
+import { type TokenUsage, addUsage, noTokens, type TokenUsageInfo } from "../../../messages/token-usage.js";
+import type { ModelPrice } from "../../../config/models/model-table.js";
+import { costOf } from "../../../config/models/models.js";
 
 /** A tool call that has ended. */
 export interface EndedCall {
@@ -161,4 +164,17 @@ function repeatedFailure(name: string, count: number, output: string): Failure {
 function limitReached(limit: string, key: keyof EffectiveLimits): Failure {
   const message = `the turn was stopped at its limit of ${limit}; to allow more: cody config set turnLimits.${key} <number>`;
   return { code: "limit_reached", message, retryable: false };
+}
+
+/** Adds the usage of a model call to the totals, with its cost where the price is known. */
+export function usageInfo(
+  before: TokenUsageInfo | null,
+  usage: TokenUsage,
+  price: ModelPrice | undefined,
+): TokenUsageInfo {
+  const total_token_usage = addUsage(before?.total_token_usage ?? noTokens, usage);
+  const spent = before?.cost?.total_usd;
+  if (price === undefined && spent === undefined) return { total_token_usage, last_token_usage: usage };
+  const last_usd = price === undefined ? 0 : costOf(usage, price);
+  return { total_token_usage, last_token_usage: usage, cost: { last_usd, total_usd: (spent ?? 0) + last_usd } };
 }

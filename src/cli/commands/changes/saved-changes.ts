@@ -10,7 +10,7 @@ import {
 } from "../../../changes/workspace/snapshot.js";
 import { TurnDiffTracker } from "../../../changes/turn-diff-tracker.js";
 import { gitUser } from "../../../base/git/git-user.js";
-import { redactionRules } from "../../../config/secrets/rules.js";
+import { redactionRules } from "../../../config/secrets/redact.js";
 import type { ConversationPlaces } from "../../../config/paths.js";
 import type { LeftOutFile } from "../../../messages/tools/change-record.js";
 import type { RolloutName } from "../../../rollouts/list/layout-files.js";

@@ -10,8 +10,8 @@ import {
   nestedSetting,
   settingValue,
   tableKeys,
+  type LeafValue,
 } from "../../../config/settings/setting-keys.js";
-import type { LeafValue } from "../../../config/settings/setting-leaves.js";
 import { ProviderName, type ProviderEntry } from "../../../messages/config.js";
 import { settingRows } from "../../../messages/settings-table.js";
 import { exitCodes, usageError } from "../../command-error.js";

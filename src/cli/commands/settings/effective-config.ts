@@ -15,8 +15,13 @@ import {
 import { mcpSecrets, secretsOf, createRedactor, isSecretName } from "../../../config/secrets/redact.js";
 import { variableOf } from "../../../config/settings/config-names.js";
 import { effectiveRetention, effectiveSetting } from "../../../config/settings/effective-settings.js";
-import { type ConfigKey, configKeys, type ConfigValue } from "../../../config/settings/setting-keys.js";
-import { type LeafValue, settingLeaves } from "../../../config/settings/setting-leaves.js";
+import {
+  type ConfigKey,
+  configKeys,
+  type ConfigValue,
+  type LeafValue,
+  settingLeaves,
+} from "../../../config/settings/setting-keys.js";
 import type { Config, ProviderEntry } from "../../../messages/config.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
 import type { CommandContext } from "../../context.js";

@@ -5,7 +5,7 @@ import { NotRegularError, readRegular, TooLargeError } from "../../../base/fs/op
 import { check } from "../../../base/parse.js";
 import { systemCode } from "../../../base/system-error.js";
 import { visible } from "../../../base/text/visible.js";
-import { redactionRules } from "../../../config/secrets/rules.js";
+import { redactionRules } from "../../../config/secrets/redact.js";
 import { createTextRedactor } from "../../../config/secrets/text-redactor.js";
 import { activeKnowledge, knowledgeScore, scoredKnowledge } from "../../../context/knowledge.js";
 import { FailureError } from "../../../messages/failure-error.js";
