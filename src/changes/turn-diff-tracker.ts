@@ -1,5 +1,5 @@
 import type { DiffSummary, FileDiff, TurnDiff } from "../messages/tools/diff.js";
-import { type ChangedFile, type FileMode, type FileVersion } from "./changed-file.js";
+import type { ChangedFile, FileMode, FileVersion } from "./changed-file.js";
 import { fileDiff, fileDiffText } from "./file-diff.js";
 
 /** A changed file with its original and its current version. */

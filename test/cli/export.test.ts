@@ -266,7 +266,7 @@ test("a directory that takes no file is named, with the way to another one", asy
   });
 });
 
-test("--json with --output - is a mistake: there is not a file to tell of", async () => {
+test("--json with --output - is a mistake: there is no file to report", async () => {
   const { cli } = await withConversation();
   expect(await cli.run(["export", "--output", "-", "--json"])).toMatchObject({
     code: 2,

@@ -253,7 +253,7 @@ test("a byte order mark does no harm", async () => {
   expect((await loadConfig({ home, env: {}, flags: {} })).values.model).toBe("o3");
 });
 
-test("the schema library is not loaded when there is not a file", async () => {
+test("the schema library is not loaded when there is no file", async () => {
   await using bundle = await bundleModule("src/config/load-config.ts");
   const script = `
     const { loadConfig } = await import(process.argv[1]);

@@ -51,8 +51,8 @@ export async function openMockedCommands(): Promise<MockedCommands> {
         return { conversations, total: conversations.length };
       },
     }),
-    [mocked.places]: () => ({ placesOf: async () => ({}) }),
-    [mocked.choice]: () => ({ targetOf: async (_context: unknown, _places: unknown, id: string) => ({ id }) }),
+    [mocked.places]: () => ({ loadPlaces: async () => ({}) }),
+    [mocked.choice]: () => ({ findTarget: async (_context: unknown, _places: unknown, id: string) => ({ id }) }),
     [mocked.outbox]: () => ({ openOutbox: () => ({ start: () => undefined, stop: async () => undefined }) }),
     [mocked.retention]: () => ({ automaticRetention: async () => undefined }),
   };
@@ -65,9 +65,9 @@ export async function openMockedCommands(): Promise<MockedCommands> {
 const mocked = {
   workspace: "../../src/cli/workspace.js",
   saved: "../../src/cli/conversations/project-conversations.js",
-  places: "../../src/cli/conversations/conversation-directory.js",
+  places: "../../src/cli/conversations/conversation-places.js",
   choice: "../../src/cli/conversations/choose-conversation.js",
-  outbox: "../../src/actors/rollout-writer/open-outbox.js",
+  outbox: "../../src/actors/rollout-writer/outbox.js",
   retention: "../../src/cli/commands/maintenance/automatic-retention.js",
 } as const;
 

@@ -65,7 +65,7 @@ describe("a command that does not end", () => {
     await lines(running, 1);
     running.timeOut();
     expect(await running.end).toMatchObject({ cause: "timed_out", exitCode: 0, leftRunning: [] });
-    expect(running.output.seen.at(-1)).toMatch(/bye\n$/);
+    expect(running.output.seen.at(-1)).toMatch(/\nbye\n/);
   });
 
   test("is killed after the grace when it ignores that", async () => {

@@ -183,7 +183,7 @@ export async function appendKnowledge(directory: string, entry: KnowledgeEntry):
   await appendEntries(folder, [checked]);
 }
 
-/** Returns all entries in a directory, oldest first; none when there is not a file. Invalid lines are skipped. */
+/** Returns all entries in a directory, oldest first; none when there is no file. Invalid lines are skipped. */
 export async function readKnowledge(
   directory: string,
   onProblem: (problem: string) => void = () => undefined,

@@ -1,6 +1,6 @@
 import { isOutput, isPinned, isSummary, type ResponseItem } from "../../messages/response-item.js";
 import { MAX_SUMMARY_TOKENS, KEEP_RECENT_TOKENS } from "../constants.js";
-import { type HistoryMap } from "../history-map.js";
+import type { HistoryMap } from "../history-map.js";
 import { isFromModel, isRequest } from "../item-kinds.js";
 import type { CountItem } from "../strategy.js";
 import { estimateItemTokens, estimateTokens } from "../tokens/estimate-tokens.js";

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../messages/config.js";
 import type { KnownFacts } from "../../messages/model.js";
-import { type TokenUsage } from "../../messages/token-usage.js";
+import type { TokenUsage } from "../../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";
 
 /** The window assumed for an unknown model: nearly every current model has at least this. */

@@ -17,11 +17,11 @@ const maxFiles = 500;
 /** The state of one path before and after a patch. */
 export interface PlannedFile {
   readonly target: WriteTarget;
-  /** Undefined if there is not a file before. */
+  /** Undefined if there was no file before. */
   readonly old: BigIntStats | undefined;
   /** The file whose permissions it gets. */
   readonly like: BigIntStats | undefined;
-  /** Undefined if there is not a file afterwards. */
+  /** Undefined if there is no file afterwards. */
   readonly content: string | undefined;
 }
 
