@@ -34,7 +34,7 @@ import { OutputMemory } from "../calls/output-store.js";
 import type { CompactionParts } from "../conversation-context.js";
 import { strategiesByName, type ManagerOptions } from "./manager-options.js";
 import type { Conversation } from "../handle.js";
-import { type Settings, resolveSettings } from "../state/settings.js";
+import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import { type ConversationPrompt, ProjectContext } from "../turn/system-prompt.js";
@@ -119,7 +119,7 @@ export class ConversationSpawner {
   }
 
   /** Resolves a conversation's settings from the requested, recorded and configured ones. */
-  settings(recorded: ConversationConfig, conversation: ConversationConfig) {
+  settings(recorded: ConversationConfig, conversation: ConversationConfig): ResolvedSettings {
     return resolveSettings({
       config: this.#parts.config,
       recorded,

@@ -90,7 +90,7 @@ function sandboxMode(policy: TurnContext["sandbox_policy"]): SandboxMode {
   return name === "workspace-write" || name === "danger-full-access" ? name : "read-only";
 }
 
-interface ResolvedSettings {
+export interface ResolvedSettings {
   readonly settings: Settings;
   /** A notice for the user, for example that no key was found. */
   readonly notice: string | undefined;
