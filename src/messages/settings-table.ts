@@ -291,7 +291,7 @@ export const settingsTable = {
     kind: "text",
     scope: "project",
     section: "model",
-    description: "a text, or in the file a list of texts, that the model is told after the instruction files",
+    description: "a text, or in the file a list of texts, that the model gets after the instruction files",
   },
   "knowledge.enabled": {
     schema: (s) => s.boolean,
@@ -299,7 +299,7 @@ export const settingsTable = {
     default: true,
     scope: "project",
     section: "knowledge",
-    description: "whether knowledge of a project is saved and told to models: [cli.md](cli.md#knowledge)",
+    description: "whether knowledge of a project is saved and given to models: [cli.md](cli.md#knowledge)",
   },
   "knowledge.injectionBudget": {
     schema: (s) => s.number().int().nonnegative().max(1_000_000),
@@ -307,7 +307,7 @@ export const settingsTable = {
     default: 8_192,
     scope: "project",
     section: "knowledge",
-    description: "how many tokens of it a model is told",
+    description: "the maximum number of tokens of knowledge that a model gets",
   },
   mcp_servers: {
     schema: (s) => s.McpServerEntries,
@@ -355,7 +355,7 @@ export const settingsTable = {
     default: false,
     scope: "user",
     section: "storage",
-    description: "whether what only looks like a key is removed too",
+    description: "whether text that only looks like a key is removed too",
   },
   "history.maxSize": {
     schema: (s) => s.positiveInteger,
@@ -424,7 +424,7 @@ export const settingsTable = {
     defaultText: "no limit",
     scope: "user",
     section: "storage",
-    description: "in a conversation whose file is longer no new turn begins",
+    description: "the maximum size of a conversation's file; above it no new turn begins",
   },
   "persistence.maxBlobMegabytes": {
     schema: (s) => s.number().nonnegative().max(1_000_000),
@@ -433,7 +433,7 @@ export const settingsTable = {
     scope: "user",
     section: "storage",
     description:
-      "how much is kept beside a conversation's file of outputs that were too long for the model, and of file versions; 0 for nothing",
+      "the maximum size of tool outputs and file versions stored beside a conversation's file; 0 for none",
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
