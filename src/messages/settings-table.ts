@@ -433,7 +433,7 @@ export const settingsTable = {
     scope: "user",
     section: "storage",
     description:
-      "the maximum size of tool outputs and file versions stored beside a conversation's file; 0 for none",
+      "the maximum size of the tool outputs, and of the file versions, stored beside a conversation's file; 0 for none",
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
