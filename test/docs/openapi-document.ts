@@ -9,13 +9,13 @@ import { version } from "../../src/version.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a new conversation, or a copy, may say differently from the configuration. */
+/** Settings that a new conversation or a copy can override. */
 const settings = {
   name: z.string().min(1).max(100).optional(),
   provider: z.string().optional(),
   model: z.string().optional(),
   effort: z.string().optional(),
-  cwd: z.string().describe("An absolute path below one of the roots the server was started with.").optional(),
+  cwd: z.string().describe("An absolute path in one of the root folders the server was started with.").optional(),
   approvalPolicy: ApprovalPolicy.optional(),
   sandbox: SandboxMode.optional(),
 };
@@ -24,18 +24,18 @@ const schemas = {
   Op,
   Event,
   ResponseItem,
-  Submitted: z.object({ id: z.string().describe("The id that every event of this submission carries.") }),
+  Submitted: z.object({ id: z.string().describe("The id of the submission; its events have the same id.") }),
   NewConversation: z.strictObject(settings),
   ForkedConversation: z.strictObject({ ...settings, afterTurn: z.number().int().positive().optional() }),
   ResumedConversation: z.strictObject({
-    force: z.boolean().describe("Take it although its owner cannot be proved dead.").optional(),
+    force: z.boolean().describe("Open it even if the process that holds its lock may still be running.").optional(),
   }),
   Changed: z.strictObject({ name: z.string().min(1).max(100).optional(), pinned: z.boolean().optional() }),
   Conversation: z.object({
     id: z.string(),
     name: z.string().optional(),
     pinned: z.literal(true).optional(),
-    live: z.boolean().describe("Whether this server has it open."),
+    live: z.boolean().describe("Whether the conversation is open in this server."),
     updatedAt: z.number().describe("Milliseconds since 1970."),
     createdAt: z.number().optional(),
     provider: z.string().optional(),
@@ -53,15 +53,15 @@ const schemas = {
       FailureCode,
       z.enum(["CONVERSATION_NOT_FOUND", "CONVERSATION_IN_USE", "CORRUPTED_ROLLOUT", "EMPTY_ROLLOUT", "INVALID_INPUT"]),
     ]),
-    message: z.string().describe("Short, and without secrets or quotes of a file."),
+    message: z.string().describe("A short text without secrets and without content of files."),
   }),
 };
 
-const description = `What \`cody serve\` will speak: the queue API over HTTP. Submissions go in as JSON, events come out as a stream of
-server-sent events, both in the shapes of the library. Every request carries the token the server printed when it was
-started; a request with an \`Origin\` that was not allowed, or with a \`Host\` that is not the server's, is refused.`;
+const description = `The API that \`cody serve\` will implement: the queue API over HTTP. Submissions are sent as JSON and events are received
+as server-sent events, both with the schemas of the library. Every request needs the token that the server prints when it
+starts. A request with an \`Origin\` that is not allowed, or with a \`Host\` that is not the server's, is refused.`;
 
-/** The REST API as an OpenAPI document, made from the schemas of the messages. */
+/** The REST API as an OpenAPI document, generated from the message schemas. */
 export function openapiDocument(): Json {
   return {
     openapi: "3.1.0",
@@ -72,13 +72,13 @@ export function openapiDocument(): Json {
       "/conversations": {
         get: {
           operationId: "listConversations",
-          summary: "The saved conversations and the live ones, newest first",
+          summary: "Lists saved and live conversations, newest first",
           parameters: [
-            query("project", { type: "string" }, "Only those that were begun in this folder."),
-            query("limit", { type: "integer", minimum: 1, maximum: 1000 }, "At most so many."),
-            query("cursor", { type: "string" }, "What comes behind an earlier page."),
+            query("project", { type: "string" }, "Only conversations that were started in this folder."),
+            query("limit", { type: "integer", minimum: 1, maximum: 1000 }, "The maximum number of conversations."),
+            query("cursor", { type: "string" }, "The `nextCursor` of an earlier page; returns the page after it."),
           ],
-          responses: answers("200", "A page of them.", {
+          responses: answers("200", "A page of conversations.", {
             type: "object",
             required: ["items"],
             properties: {
@@ -89,92 +89,104 @@ export function openapiDocument(): Json {
         },
         post: {
           operationId: "newConversation",
-          summary: "Begins a conversation",
+          summary: "Starts a conversation",
           requestBody: body("NewConversation"),
-          responses: answers("201", "It has begun, and its first line is on disk.", ref("Conversation")),
+          responses: answers(
+            "201",
+            "The conversation was started, and its first line is on disk.",
+            ref("Conversation"),
+          ),
         },
       },
       "/conversations/{id}": {
         parameters: [id],
         get: {
           operationId: "getConversation",
-          summary: "What is known of a conversation",
+          summary: "Returns one conversation",
           responses: answers("200", "The conversation.", ref("Conversation")),
         },
         patch: {
           operationId: "changeConversation",
-          summary: "Names a conversation, or says whether it is kept",
+          summary: "Renames, pins or unpins a conversation",
           requestBody: body("Changed"),
-          responses: answers("200", "As it is now.", ref("Conversation")),
+          responses: answers("200", "The changed conversation.", ref("Conversation")),
         },
         delete: {
           operationId: "deleteConversation",
           summary: "Moves a conversation into the trash",
-          responses: answers("204", "It is in the trash."),
+          responses: answers("204", "The conversation is in the trash."),
         },
       },
       "/conversations/{id}/resume": {
         parameters: [id],
         post: {
           operationId: "resumeConversation",
-          summary: "Goes on with a saved conversation in its own file",
+          summary: "Resumes a saved conversation in its own file",
           requestBody: body("ResumedConversation", false),
-          responses: answers("200", "It is live.", ref("Conversation")),
+          responses: answers("200", "The conversation is live.", ref("Conversation")),
         },
       },
       "/conversations/{id}/fork": {
         parameters: [id],
         post: {
           operationId: "forkConversation",
-          summary: "Goes on in a copy, as the conversation is or as it was after a turn",
+          summary: "Continues in a copy of the conversation, as it is now or as it was after a turn",
           requestBody: body("ForkedConversation", false),
-          responses: answers("201", "The copy.", ref("Conversation")),
+          responses: answers("201", "The new conversation.", ref("Conversation")),
         },
       },
       "/conversations/{id}/submissions": {
         parameters: [id],
         post: {
           operationId: "submit",
-          summary: "Puts an op into the queue: input, an approval, an interrupt, a compaction",
+          summary: "Adds an op to the queue: input, an approval decision, an interrupt, a compaction",
           requestBody: body("Op"),
-          responses: answers("202", "It is in the queue; what becomes of it comes as events.", ref("Submitted")),
+          responses: answers("202", "The op is in the queue; its results are sent as events.", ref("Submitted")),
         },
       },
       "/conversations/{id}/events": {
         parameters: [id],
         get: {
           operationId: "conversationEvents",
-          summary: "The events of one conversation",
+          summary: "Streams the events of one conversation",
           parameters: [
-            query("since", { type: "integer", minimum: 0 }, "Begin with this number instead of with the next event."),
+            query(
+              "since",
+              { type: "integer", minimum: 0 },
+              "The number of the first event; without it, the stream starts with the next one.",
+            ),
             {
               name: "Last-Event-ID",
               in: "header",
               schema: { type: "string" },
-              description: "As browsers send it when they connect again: begin behind this number.",
+              description: "Sent by browsers when they reconnect: the stream starts after this number.",
             },
           ],
-          responses: stream("Each event's `id` is its `seq`, which has no gap and no double; its `data` is an Event."),
+          responses: stream(
+            "The `id` of each event is its `seq`, without gaps and duplicates; its `data` is an Event.",
+          ),
         },
       },
       "/conversations/{id}/history": {
         parameters: [id],
         get: {
           operationId: "getHistory",
-          summary: "The items the model sees now",
-          responses: answers("200", "The items, the oldest first.", { type: "array", items: ref("ResponseItem") }),
+          summary: "Returns the history the model currently sees",
+          responses: answers("200", "The items, oldest first.", { type: "array", items: ref("ResponseItem") }),
         },
       },
       "/conversations/{id}/export": {
         parameters: [id],
         get: {
           operationId: "exportConversation",
-          summary: "A saved conversation as a document",
-          parameters: [query("format", { type: "string", enum: [...exportFormats] }, "Without it: markdown.")],
+          summary: "Exports a saved conversation",
+          parameters: [
+            query("format", { type: "string", enum: [...exportFormats] }, "The format; markdown by default."),
+          ],
           responses: {
             ...failures,
             "200": {
-              description: "The document, in pieces.",
+              description: "The exported document, streamed.",
               content: { "*/*": { schema: { type: "string", contentMediaType: "text/plain" } } },
             },
           },
@@ -183,8 +195,8 @@ export function openapiDocument(): Json {
       "/events": {
         get: {
           operationId: "allEvents",
-          summary: "The events of all live conversations in one stream",
-          responses: stream("Each event's `data` is an Event, which names its conversation."),
+          summary: "Streams the events of all live conversations",
+          responses: stream("The `data` of each event is an Event with the id of its conversation."),
         },
       },
     },
@@ -201,7 +213,7 @@ const id: Json = {
   in: "path",
   required: true,
   schema: { type: "string" },
-  description: "An id, the unique beginning of one, or a name.",
+  description: "An id, a unique prefix of an id, or a name.",
 };
 
 function query(name: string, schema: Json, about: string): Json {
@@ -221,12 +233,12 @@ function failure(about: string): Json {
 }
 
 const failed = {
-  BadRequest: failure("The request does not have the shape it must have; the message says where."),
+  BadRequest: failure("The request does not match its schema; the message names the field."),
   Unauthorized: failure("The token is missing or wrong."),
-  NotFound: failure("There is no such conversation."),
-  Conflict: failure("Another process has it open, or a turn is running that must not be."),
-  Damaged: failure("Its file is damaged: the message names the line."),
-  Unavailable: failure("The server is shutting down, or has as many conversations open as it may."),
+  NotFound: failure("The conversation does not exist."),
+  Conflict: failure("The conversation is open in another process, or a turn is running."),
+  Damaged: failure("The conversation's file is damaged; the message names the line."),
+  Unavailable: failure("The server is shutting down, or has reached its limit of open conversations."),
 };
 
 const failures = {
@@ -262,7 +274,7 @@ function jsonSchemas(): Json {
   return Object.fromEntries(Object.entries(made.schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 
-/** The document as a whole says what it is. */
+/** Removes keys that only the document as a whole needs. */
 function withoutNames(schema: object): object {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
 }

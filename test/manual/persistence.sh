@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a person would type to see that conversations save themselves, resume and compact: eight scenarios, against
-# `cody mock-llm` in a home of their own. Every step says what it expects; the first that fails ends the script.
+# Manual test of saving, resuming and compacting conversations: eight scenarios against `cody mock-llm`, in a temporary
+# home. Every step prints what it expects; the first one that fails ends the script.
 # Usage: test/manual/persistence.sh (after npm install && npm run build)
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)
-# Another user plays one of the scenarios, and must be able to read the program.
+# One scenario runs as another user, who must be able to read the program.
 chmod 755 "$folder"
 cp -r "$root/dist" "$root/package.json" "$folder/"
 node=$(command -v node)
@@ -14,7 +14,7 @@ export HOME="$folder/home" CODY_HOME="$folder/home/.cody" NO_COLOR=1
 mkdir -p "$HOME/project"
 cd "$HOME/project"
 mock=
-# Runs on every way out: the end, a failed step, Ctrl-C, SIGTERM, SIGHUP.
+# Runs on every exit: the end, a failed step, Ctrl-C, SIGTERM, SIGHUP.
 clean_up() {
   if [ -n "$mock" ]; then
     # SIGKILL, so that waiting for it always ends; the server has nothing to save.
@@ -53,7 +53,7 @@ expect 'new prints an id' "$first" '^conv_[A-Za-z0-9_-]+$'
 cody chat 'Hello, my name is Alice' >/dev/null
 file="$CODY_HOME/conversations/$first.jsonl"
 [ -f "$file" ] || fail "no file $file"
-expect 'the words are in the file' "$(cat "$file")" 'Alice'
+expect 'the message is in the file' "$(cat "$file")" 'Alice'
 before=$(wc -l <"$file")
 expect 'the name is remembered' "$(cody chat "What's my name?")" 'Alice'
 [ "$(wc -l <"$file")" -gt "$before" ] || fail 'the file did not grow'
@@ -69,11 +69,11 @@ expect 'provider and model' "$list" 'Provider: openai \(gpt-4o-mini\)'
 expect 'the total' "$list" 'Total: 3 conversation\(s\)'
 
 scenario '3: they are resumed'
-expect 'resume says so' "$(cody resume "$first" 2>&1)" "✓ Resumed conversation: $first"
-expect 'what was said is known' "$(cody chat 'What did I tell you my name was?')" 'Alice'
-expect 'it goes on' "$(cody chat "What's 2+2?")" '4'
+expect 'resume confirms' "$(cody resume "$first" 2>&1)" "✓ Resumed conversation: $first"
+expect 'the earlier message is known' "$(cody chat 'What did I tell you my name was?')" 'Alice'
+expect 'the conversation continues' "$(cody chat "What's 2+2?")" '4'
 cody resume "$first" >/dev/null
-expect 'again and again' "$(cody chat 'What did I just say?')" '2\+2'
+expect 'the last message is known' "$(cody chat 'What did I just say?')" '2\+2'
 
 scenario '4: a missing one'
 set +e
@@ -81,7 +81,7 @@ missing=$(cody resume conv_nonexistent 2>&1)
 code=$?
 set -e
 expect 'not found' "$missing" "✗ Conversation 'conv_nonexistent' not found"
-expect 'what to do' "$missing" 'List available: cody list'
+expect 'the error has a hint' "$missing" 'List available: cody list'
 [ "$code" -eq 1 ] || fail "exit code $code"
 
 scenario '5: a long one is compacted'
@@ -91,15 +91,15 @@ for i in $(seq 20); do
   out=$(cody chat "This is message number $i. Please respond with a detailed explanation of what number this is and count from 1 to $i." 2>&1)
   if grep -q 'Compacting conversation history\.\.\.' <<<"$out"; then seen=$out; fi
 done
-expect 'a person sees it' "${seen:-}" 'Context compacted: [0-9.]+[kM]? → [0-9.]+[kM]? tokens'
+expect 'the compaction is shown' "${seen:-}" 'Context compacted: [0-9.]+[kM]? → [0-9.]+[kM]? tokens'
 record=$(grep -i '"type":"compacted"' "$CODY_HOME/conversations/$long.jsonl" || true)
 expect 'the record is in the file' "$record" 'Summary of earlier conversation'
-expect 'the newest words are known' "$(cody chat 'What did I just say?')" 'message number 20'
+expect 'the newest message is known' "$(cody chat 'What did I just say?')" 'message number 20'
 
 scenario '6: a compacted one is resumed'
 expect 'resumed' "$(cody resume "$long" 2>&1)" "✓ Resumed conversation: $long"
-expect 'it goes on' "$(cody chat 'Summarize our conversation so far')" '.'
-expect 'what the model sees now' "$(cody context)" '[Ss]ummary'
+expect 'the conversation continues' "$(cody chat 'Summarize our conversation so far')" '.'
+expect 'the context has a summary' "$(cody context)" '[Ss]ummary'
 cody config unset contextWindow >/dev/null
 
 scenario '7: lines are as Codex writes them'
@@ -115,7 +115,7 @@ console.log("   ok: every line has timestamp, type and payload");
 ' "$file"
 
 scenario '8: a directory that cannot be written to'
-# Root may write everywhere, so somebody else tries.
+# Root may write everywhere, so another user tries.
 as_user() {
   "$node" -e '
 const { spawnSync } = require("child_process");
