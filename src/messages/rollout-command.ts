@@ -18,8 +18,8 @@ export type LockOwner = z.infer<typeof LockOwner>;
 
 const conversationId = z.string();
 
-/** Messages to the RolloutWriter. Lines are already encoded, because the queue must know their size. */
-export const RolloutCommand = z.discriminatedUnion("type", [
+/** Messages to the rollout writer. Lines are already encoded, because the queue must know their size. */
+export const RolloutWriterOp = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("open"),
     conversationId,
@@ -40,7 +40,7 @@ export const RolloutCommand = z.discriminatedUnion("type", [
   z.object({ type: z.literal("flush"), conversationId }),
   z.object({ type: z.literal("close"), conversationId }),
 ]);
-export type RolloutCommand = z.infer<typeof RolloutCommand>;
+export type RolloutWriterOp = z.infer<typeof RolloutWriterOp>;
 
 export const OpenOutcome = z.discriminatedUnion("status", [
   z.object({
@@ -64,16 +64,16 @@ export const SaveOutcome = z.discriminatedUnion("status", [
 ]);
 export type SaveOutcome = z.infer<typeof SaveOutcome>;
 
-export interface RolloutAnswers {
+export interface RolloutWriterAnswers {
   readonly open: OpenOutcome;
   readonly flush: SaveOutcome;
   readonly close: SaveOutcome;
 }
 
-/** Events the RolloutWriter publishes on its own. */
-export const RolloutEvent = z.discriminatedUnion("type", [
+/** Events the rollout writer publishes on its own. */
+export const RolloutWriterEvent = z.discriminatedUnion("type", [
   /** `lines` more lines are durable, and the file ends at `bytes`. */
   z.object({ type: z.literal("saved"), conversationId, lines: z.number().int(), bytes: z.number().int() }),
   z.object({ type: z.literal("not_saved"), conversationId, reason: z.string() }),
 ]);
-export type RolloutEvent = z.infer<typeof RolloutEvent>;
+export type RolloutWriterEvent = z.infer<typeof RolloutWriterEvent>;

@@ -7,7 +7,7 @@ import { openOutbox, RolloutOutbox } from "../../src/actors/rollout-writer/outbo
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
-import type { RolloutAnswers, RolloutCommand, RolloutEvent } from "../../src/messages/rollout-command.js";
+import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-command.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { entryUrl } from "../../src/workers/entry-url.js";
@@ -78,7 +78,7 @@ test("a thread that dies between a write and its answer, again and again, leaves
   const outbox = new RolloutOutbox({
     owner: async () => socket.owner,
     spawnWriter: ({ onRestart, ...options }) =>
-      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(pathToFileURL(program.file), null, {
+      spawnThread<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>(pathToFileURL(program.file), null, {
         ...options,
         budget: { restarts: 10_000, windowMs: 1000 },
         onRestart: (failure) => {

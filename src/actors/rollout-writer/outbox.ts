@@ -1,7 +1,7 @@
 import type {
-  RolloutAnswers,
-  RolloutCommand,
-  RolloutEvent,
+  RolloutWriterAnswers,
+  RolloutWriterOp,
+  RolloutWriterEvent,
   LockOwner,
   OpenOutcome,
 } from "../../messages/rollout-command.js";
@@ -36,7 +36,7 @@ export function openOutbox(env: Readonly<Record<string, string | undefined>>): R
   let socket: Promise<OwnerSocket> | undefined;
   return new RolloutOutbox({
     spawnWriter: (spawnOptions) =>
-      spawnThread<RolloutCommand, RolloutAnswers, null, RolloutEvent>(entryUrl("rollout-writer"), null, {
+      spawnThread<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>(entryUrl("rollout-writer"), null, {
         ...spawnOptions,
         resourceLimits: { maxYoungGenerationSizeMb },
       }),
@@ -52,7 +52,7 @@ export function openOutbox(env: Readonly<Record<string, string | undefined>>): R
 }
 
 export interface RolloutOutboxOptions {
-  readonly spawnWriter: (spawnOptions: SpawnOptions<RolloutEvent>) => RolloutWriterRef;
+  readonly spawnWriter: (spawnOptions: SpawnOptions<RolloutWriterEvent>) => RolloutWriterRef;
   /** Called once, before the first rollout is opened. */
   readonly owner: () => Promise<LockOwner>;
   /** When this many bytes wait, over all conversations, no new turn should begin. */
@@ -175,7 +175,7 @@ export class RolloutOutbox implements Outgoing {
     this.#perhapsLocked.clear();
   }
 
-  #heard(event: RolloutEvent): void {
+  #heard(event: RolloutWriterEvent): void {
     const rollout = this.#rollouts.get(event.conversationId);
     if (event.type === "saved") rollout?.saved(event.bytes, event.lines);
     else rollout?.notSaved(event.reason);

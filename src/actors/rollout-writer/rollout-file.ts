@@ -1,13 +1,13 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import type { OpenOutcome, RolloutCommand } from "../../messages/rollout-command.js";
+import type { OpenOutcome, RolloutWriterOp } from "../../messages/rollout-command.js";
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
 import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
 import { repairTail } from "../../rollouts/file/torn-tail.js";
 import type { DirectorySyncs } from "./durable-directory.js";
 import { RolloutFileError } from "./save-failure.js";
 
-export type OpenCommand = Extract<RolloutCommand, { type: "open" }>;
+export type OpenCommand = Extract<RolloutWriterOp, { type: "open" }>;
 
 /** The resources that all rollouts of a writer share. */
 export interface Disk {

@@ -2,9 +2,9 @@ import { lstatSync, writeSync } from "node:fs";
 import { ConcurrencyLimit } from "../../base/time/shared-work.js";
 import type {
   OpenOutcome,
-  RolloutAnswers,
-  RolloutCommand,
-  RolloutEvent,
+  RolloutWriterAnswers,
+  RolloutWriterOp,
+  RolloutWriterEvent,
   SaveOutcome,
 } from "../../messages/rollout-command.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
@@ -38,7 +38,7 @@ const maxParallelSaves = 3;
 /** Maximum number of files kept open between writes. */
 const maxOpenFiles = 1_024;
 
-export type RolloutWriter = Actor<RolloutCommand, RolloutAnswers, null, RolloutEvent>;
+export type RolloutWriter = Actor<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>;
 
 /**
  * Owns every open rollout of the process. It loads no schema library: its messages were validated where they entered.
@@ -101,7 +101,7 @@ class RolloutSaver {
   readonly #conversationId: string;
   readonly #file: RolloutFile;
   readonly #limit: ConcurrencyLimit;
-  readonly #publish: (event: RolloutEvent) => void;
+  readonly #publish: (event: RolloutWriterEvent) => void;
   readonly #waiters: Waiter[] = [];
   #added = 0;
   #savedLines = 0;
@@ -118,7 +118,7 @@ class RolloutSaver {
     conversationId: string,
     file: RolloutFile,
     lanes: ConcurrencyLimit,
-    publish: (event: RolloutEvent) => void,
+    publish: (event: RolloutWriterEvent) => void,
   ) {
     this.#conversationId = conversationId;
     this.#file = file;

@@ -4,8 +4,8 @@ import type {
   SaveOutcome,
   LockOwner,
   OpenOutcome,
-  RolloutAnswers,
-  RolloutCommand,
+  RolloutWriterAnswers,
+  RolloutWriterOp,
 } from "../../messages/rollout-command.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { LineEncoder } from "../../rollouts/file/encode.js";
@@ -29,7 +29,7 @@ export interface Rollout {
   close(): Promise<SaveOutcome>;
 }
 
-export type RolloutWriterRef = Ref<RolloutCommand, RolloutAnswers>;
+export type RolloutWriterRef = Ref<RolloutWriterOp, RolloutWriterAnswers>;
 
 export interface OpenRequest {
   readonly conversationId: string;

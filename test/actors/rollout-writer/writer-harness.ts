@@ -7,21 +7,21 @@ import type { Ref } from "../../../src/actors/runtime/actor.js";
 import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type {
   OpenOutcome,
-  RolloutAnswers,
-  RolloutCommand,
-  RolloutEvent,
+  RolloutWriterAnswers,
+  RolloutWriterOp,
+  RolloutWriterEvent,
   SaveOutcome,
 } from "../../../src/messages/rollout-command.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 
-type Extra = Partial<Omit<Extract<RolloutCommand, { type: "open" }>, "type" | "conversationId">>;
+type Extra = Partial<Omit<Extract<RolloutWriterOp, { type: "open" }>, "type" | "conversationId">>;
 
 /** A writer in this thread, with a directory of its own. */
 export class WriterHarness {
   readonly directory = mkdtempSync(join(tmpdir(), "cody-writer-"));
-  readonly events: RolloutEvent[] = [];
-  readonly #writers: Ref<RolloutCommand, RolloutAnswers>[] = [];
-  readonly #listeners = new Set<(event: RolloutEvent) => void>();
+  readonly events: RolloutWriterEvent[] = [];
+  readonly #writers: Ref<RolloutWriterOp, RolloutWriterAnswers>[] = [];
+  readonly #listeners = new Set<(event: RolloutWriterEvent) => void>();
   #socket: OwnerSocket | undefined;
 
   async start(fileSystem: FileSystem = nodeFileSystem, openFiles?: number): Promise<Writer> {
@@ -37,9 +37,9 @@ export class WriterHarness {
   }
 
   /** The next event of this type. */
-  next(type: RolloutEvent["type"]): Promise<RolloutEvent> {
+  next(type: RolloutWriterEvent["type"]): Promise<RolloutWriterEvent> {
     return new Promise((resolve) => {
-      const listener = (event: RolloutEvent): void => {
+      const listener = (event: RolloutWriterEvent): void => {
         if (event.type !== type) return;
         this.#listeners.delete(listener);
         resolve(event);
@@ -64,11 +64,11 @@ export class WriterHarness {
 }
 
 export class Writer {
-  readonly #ref: Ref<RolloutCommand, RolloutAnswers>;
+  readonly #ref: Ref<RolloutWriterOp, RolloutWriterAnswers>;
   readonly #owner: OwnerSocket["owner"];
   readonly #directory: string;
 
-  constructor(ref: Ref<RolloutCommand, RolloutAnswers>, owner: OwnerSocket["owner"], directory: string) {
+  constructor(ref: Ref<RolloutWriterOp, RolloutWriterAnswers>, owner: OwnerSocket["owner"], directory: string) {
     this.#ref = ref;
     this.#owner = owner;
     this.#directory = directory;
