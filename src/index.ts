@@ -60,7 +60,7 @@ export { COMPACT_THRESHOLD, COMPACT_USER_MESSAGE_MAX_TOKENS } from "./compaction
 export { type CutPointResult, findCutPoint } from "./compaction/cut/choose-cut.js";
 export { selectRecentMessages } from "./compaction/cut/cut-item.js";
 export { truncateMiddle } from "./compaction/cut/cut-item.js";
-export { needsCompaction, shouldCompact } from "./compaction/tokens/trigger-limit.js";
+export { needsCompaction, shouldCompact } from "./compaction/tokens/compaction-threshold.js";
 export {
   type CompactionDetails,
   extractFileOperations,
@@ -128,7 +128,7 @@ export {
   messageText,
   type PlainItem,
 } from "./messages/response-item.js";
-export { OpenOutcome, SaveOutcome } from "./messages/rollout-command.js";
+export { OpenOutcome, SaveOutcome } from "./messages/rollout-writer.js";
 export * from "./messages/rollout-line.js";
 export * from "./messages/submission.js";
 export * from "./messages/token-usage.js";

@@ -35,7 +35,7 @@ import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/convers
 import { InvalidInputError } from "./base/errors.js";
 import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
-import type { SaveOutcome } from "./messages/rollout-command.js";
+import type { SaveOutcome } from "./messages/rollout-writer.js";
 import { ownShape } from "./config/files/written-config.js";
 import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";

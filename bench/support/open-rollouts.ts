@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
-import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-command.js";
+import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-writer.js";
 import { redactionRules } from "../../src/config/secrets/redact.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";

@@ -8,7 +8,7 @@ export { selectRecentMessages } from "../compaction/cut/cut-item.js";
 export { trimToTarget } from "../compaction/cut/trim-to-target.js";
 export { truncateMiddle } from "../compaction/cut/cut-item.js";
 export { initialContext } from "../compaction/item-kinds.js";
-export { needsCompaction, shouldCompact } from "../compaction/tokens/trigger-limit.js";
+export { needsCompaction, shouldCompact } from "../compaction/tokens/compaction-threshold.js";
 export type {
   CompactionPlan,
   CompactionStrategy,
@@ -28,4 +28,4 @@ export { summaryInput, type SummaryInputBounds } from "../compaction/summary/sum
 export { summaryPrompt, type SummaryPromptInput } from "../compaction/summary/summary-prompt.js";
 export { isPlaceholder, SUMMARY_UNAVAILABLE } from "../compaction/summary/summary-text.js";
 export { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
-export { limitOf, type TriggerInput } from "../compaction/tokens/trigger-limit.js";
+export { limitOf, type TriggerInput } from "../compaction/tokens/compaction-threshold.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { buildCompactedHistory } from "../../src/compaction/summary/summary-text.js";
 import { collectUserMessages } from "../../src/compaction/item-kinds.js";
-import { needsCompaction, shouldCompact, limitOf } from "../../src/compaction/tokens/trigger-limit.js";
+import { needsCompaction, shouldCompact, limitOf } from "../../src/compaction/tokens/compaction-threshold.js";
 import { agents, assistant, call, environment, ghost, output, pinned, summary, user, words } from "./items.js";
 
 test("what people said is their text, part by part; context, pins, summaries and silence are not", () => {

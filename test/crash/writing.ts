@@ -5,7 +5,7 @@ import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writ
 import { createRolloutWriter, type RolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
 import { spawn } from "../../src/actors/runtime/spawn.js";
-import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-command.js";
+import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-writer.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 import { numberedLine } from "./numbered-lines.js";
 import { plainEncoder } from "../support/redaction.js";

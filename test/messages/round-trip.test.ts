@@ -7,7 +7,7 @@ import { Failure } from "../../src/messages/failure.js";
 import { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import { check } from "../../src/base/parse.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
-import { RolloutWriterOp, OpenOutcome, RolloutWriterEvent, SaveOutcome } from "../../src/messages/rollout-command.js";
+import { RolloutWriterOp, OpenOutcome, RolloutWriterEvent, SaveOutcome } from "../../src/messages/rollout-writer.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Op, Submission } from "../../src/messages/submission.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";

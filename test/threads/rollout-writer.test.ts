@@ -7,7 +7,7 @@ import { openOutbox, RolloutOutbox } from "../../src/actors/rollout-writer/outbo
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
 import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
-import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-command.js";
+import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-writer.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { entryUrl } from "../../src/workers/entry-url.js";

@@ -4,7 +4,7 @@ import type {
   RolloutWriterEvent,
   LockOwner,
   OpenOutcome,
-} from "../../messages/rollout-command.js";
+} from "../../messages/rollout-writer.js";
 import { lockHolder, releaseLock, removeLeftLock } from "../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
 import { entryUrl } from "../../workers/entry-url.js";

@@ -6,7 +6,7 @@ import type {
   RolloutWriterOp,
   RolloutWriterEvent,
   SaveOutcome,
-} from "../../messages/rollout-command.js";
+} from "../../messages/rollout-writer.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
 import type { Actor } from "../runtime/actor.js";
 import { DirectorySyncs } from "./durable-directory.js";

@@ -6,7 +6,7 @@ import type {
   OpenOutcome,
   RolloutWriterAnswers,
   RolloutWriterOp,
-} from "../../messages/rollout-command.js";
+} from "../../messages/rollout-writer.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { LineEncoder } from "../../rollouts/file/encode.js";
 import type { Ref } from "../runtime/actor.js";

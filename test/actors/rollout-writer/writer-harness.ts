@@ -11,7 +11,7 @@ import type {
   RolloutWriterOp,
   RolloutWriterEvent,
   SaveOutcome,
-} from "../../../src/messages/rollout-command.js";
+} from "../../../src/messages/rollout-writer.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 
 type Extra = Partial<Omit<Extract<RolloutWriterOp, { type: "open" }>, "type" | "conversationId">>;

@@ -1,5 +1,5 @@
 import type { EventMsg } from "../../../messages/event.js";
-import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { EarlierItem, SaveKnowledge } from "../../../tools/tool.js";
 import type { ActiveTurn } from "../state/live-state.js";

@@ -1,5 +1,5 @@
 import type { CompactionOutcome } from "../../../messages/compaction.js";
-import { needsCompaction } from "../../../compaction/tokens/trigger-limit.js";
+import { needsCompaction } from "../../../compaction/tokens/compaction-threshold.js";
 import type { ResponseItem, PlainItem } from "../../../messages/response-item.js";
 import { type InlineInput, inputText } from "../../../messages/user-input.js";
 import type { Conversation } from "../handle.js";

@@ -9,7 +9,7 @@ import { visible } from "../../../base/text/visible.js";
 import { readGitInfo } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
-import type { SaveOutcome, OpenOutcome } from "../../../messages/rollout-command.js";
+import type { SaveOutcome, OpenOutcome } from "../../../messages/rollout-writer.js";
 import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
 import { sessionMetaLine } from "../../../rollouts/file/encode.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";

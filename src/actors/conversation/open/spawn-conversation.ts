@@ -1,6 +1,6 @@
 import type { Event, EventMsg } from "../../../messages/event.js";
 import type { FailureCode } from "../../../messages/failure.js";
-import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { EventQueue } from "../../runtime/event-queue.js";

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
-import { limitOf } from "../../../compaction/tokens/trigger-limit.js";
+import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
 import { type ContextWindow, contextWindow, factsOf, priceOf } from "../../../config/models/models.js";
 import { type Homes, privatePaths } from "../../../config/paths.js";
 import { type ProjectFinder, type ProjectRoots, isTrustedRoot } from "../../../config/project/project.js";
@@ -12,7 +12,7 @@ import type { ConversationConfig } from "../../../messages/conversation-config.j
 import type { Event, EventMsg } from "../../../messages/event.js";
 import { check } from "../../../base/parse.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
-import type { SaveOutcome } from "../../../messages/rollout-command.js";
+import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import { builtInProviders } from "../../../providers/offline/provider.js";
 import { clientProvider } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
