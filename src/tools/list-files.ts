@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
 import { failureText } from "./files/file-problem.js";
-import { Glob, limitOf, StartPath, type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
+import { Glob, limitArgument, StartPath, type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 import { type FoundLink, linksIn } from "./search/links-in.js";
 
 const usualLimit = 300;
 
-const ListFilesArguments = z.strictObject({ path: StartPath, glob: Glob, limit: limitOf(usualLimit) });
+const ListFilesArguments = z.strictObject({ path: StartPath, glob: Glob, limit: limitArgument(usualLimit) });
 
 export const listFiles = defineTool({
   name: "list_files",

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { ArgumentText, defineTool } from "./define-tool.js";
 import { failureText } from "./files/file-problem.js";
-import { Glob, limitOf, StartPath, ripgrepLines } from "./search/ripgrep.js";
+import { Glob, limitArgument, StartPath, ripgrepLines } from "./search/ripgrep.js";
 
 const usualLimit = 100;
 const maxContext = 20;
@@ -16,7 +16,7 @@ const SearchFilesArguments = z.strictObject({
   path: StartPath,
   glob: Glob,
   context: z.int().min(0).max(maxContext).optional().describe("Number of context lines around each match"),
-  limit: limitOf(usualLimit),
+  limit: limitArgument(usualLimit),
 });
 type SearchFilesArguments = z.infer<typeof SearchFilesArguments>;
 

@@ -38,7 +38,7 @@ import { makeDurableDirectory } from "../../rollout-writer/durable-directory.js"
 import type { OpenRequest, Rollout } from "../../rollout-writer/rollout.js";
 import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
 import { saveFailureReason } from "../../rollout-writer/save-failure.js";
-import { fileLines, foundLines, foldLines, loadInThreads } from "./load-rollout.js";
+import { fileLines, lazyFileLines, foldLines, loadInThreads } from "./load-rollout.js";
 import { snapshotPlaces, type OpenedRollout, type Store, type StoreOpen } from "./store.js";
 
 /** Maximum number of cached paths; resuming asks for the same few again and again. */
@@ -160,7 +160,7 @@ export function fileStore(parts: FileStoreParts): Store {
     has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
     kept: async (conversationId) => await findById([directory], conversationId),
     holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),
-    read: (conversationId) => foundLines(() => pathOf(conversationId), conversationId),
+    read: (conversationId) => lazyFileLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {
       const path = await pathOf(conversationId);
       // The reader reports problems with the file.

@@ -18,7 +18,7 @@ const defaultSegmentBytes = 4 * 1024 * 1024;
 /** The transcript is read from this many bytes at the end of a file: only the newest messages are shown. */
 const shownBytes = 16 * 1024 * 1024;
 
-/** Two stretches are read in threads while the main thread processes a third. */
+/** Two segments are read in threads while the main thread processes a third. */
 const maxParallelSegments = 3;
 
 /**
@@ -39,12 +39,12 @@ async function foldSegments(pool: CpuPool, rollout: LargeRollout): Promise<Store
   const parts = await findEarlierParts(first.value, { path, conversationId, line: first.number });
   const segments = segmentsOf(rollout, parts, replacedAt);
   const reading = inOrder(segments, maxParallelSegments, async (segment) => ({
-    stretch: segment,
+    segment,
     condensed: await condenseInThread(pool, segment),
   }));
   const fold = new CheckedFold();
   let [lines, bytes] = [0, 0];
-  for await (const { stretch: segment, condensed } of reading) {
+  for await (const { segment, condensed } of reading) {
     // Another file begins.
     if (segment.range.from === 0) [lines, bytes] = [0, 0];
     if (condensed.status === "corrupted")
@@ -115,7 +115,7 @@ class CheckedFold {
 /** Lines, still packed when they come from a thread. */
 type Piece = Uint8Array | readonly LineObject[];
 
-/** Reads a stretch in a thread; if that fails for any reason, it is read here. */
+/** Reads a segment in a thread; if that fails for any reason, it is read here. */
 async function condenseInThread(pool: CpuPool, segment: RolloutSegment): Promise<CondensedRollout<Piece>> {
   const outcome = await pool.run("condense_rollout", segment);
   return outcome.ok ? outcome.value : await condenseRollout(segment);
@@ -153,7 +153,7 @@ interface LargeRollout {
 }
 
 /**
- * The stretches of a conversation in reading order: first those inherited from other rollouts, then its own, in which
+ * The segments of a conversation in reading order: first those inherited from other rollouts, then its own, in which
  * the history is replaced after `replacedAt`.
  */
 function* segmentsOf(
@@ -161,14 +161,14 @@ function* segmentsOf(
   parts: readonly RolloutPart[],
   replacedAt: number,
 ): Generator<RolloutSegment> {
-  const { path, conversationId, bytes, segmentBytes: stretchBytes = defaultSegmentBytes } = rollout;
+  const { path, conversationId, bytes, segmentBytes = defaultSegmentBytes } = rollout;
   for (const part of parts) {
-    for (const range of rangesOf(part.bytes, stretchBytes)) {
+    for (const range of rangesOf(part.bytes, segmentBytes)) {
       const shows = bytes < shownBytes && range.before > part.bytes - shownBytes;
       yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true, shows };
     }
   }
-  for (const range of rangesOf(bytes, stretchBytes)) {
+  for (const range of rangesOf(bytes, segmentBytes)) {
     yield {
       path,
       conversationId,
@@ -179,10 +179,10 @@ function* segmentsOf(
   }
 }
 
-function* rangesOf(bytes: number, stretchBytes: number): Generator<RolloutSegment["range"]> {
-  for (let from = 0; from < bytes; from += stretchBytes) {
+function* rangesOf(bytes: number, segmentBytes: number): Generator<RolloutSegment["range"]> {
+  for (let from = 0; from < bytes; from += segmentBytes) {
     // The file may have grown meanwhile, so the last range extends to its end.
-    const before = from + stretchBytes < bytes ? from + stretchBytes : Number.POSITIVE_INFINITY;
+    const before = from + segmentBytes < bytes ? from + segmentBytes : Number.POSITIVE_INFINITY;
     yield { from, before };
   }
 }
@@ -212,7 +212,7 @@ export function fileLines(path: string, conversationId: string): StoredLines {
 }
 
 /** Reads the lines of a file that is located when reading begins. */
-export function foundLines(find: () => Promise<string>, conversationId: string): StoredLines {
+export function lazyFileLines(find: () => Promise<string>, conversationId: string): StoredLines {
   const end = { bytes: 0, skipped: 0 };
   return {
     end,
