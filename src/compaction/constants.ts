@@ -1,4 +1,7 @@
-/** Fraction of the context window that a history must exceed before it is compacted. */
+/**
+ * Fraction of the context window above which `needsCompaction` returns true. Conversations use the setting
+ * `compaction.ratio`, whose default is the same.
+ */
 export const COMPACT_THRESHOLD = 0.8;
 
 /** Fraction of the context window that a compacted history must not exceed. */
