@@ -235,60 +235,16 @@ const transient = {
   shutdown_complete: z.object({ ...type("shutdown_complete") }),
 } as const;
 
+function variantsOf<V extends z.ZodObject>(table: Readonly<Record<string, V>>): [V, ...V[]] {
+  return Object.values(table) as [V, ...V[]];
+}
+
 /** Events that can be stored in a rollout. */
-export const PersistedEventMsg = z.discriminatedUnion("type", [
-  persisted.task_started,
-  persisted.task_complete,
-  persisted.turn_aborted,
-  persisted.user_message,
-  persisted.agent_message,
-  persisted.agent_reasoning,
-  persisted.web_search_end,
-  persisted.token_count,
-  persisted.thread_rolled_back,
-  persisted.undo_completed,
-  persisted.entered_review_mode,
-  persisted.exited_review_mode,
-  persisted.context_compacted,
-]);
+export const PersistedEventMsg = z.discriminatedUnion("type", variantsOf(persisted));
 export type PersistedEventMsg = z.infer<typeof PersistedEventMsg>;
 
 /** Every event a conversation can send. */
-export const EventMsg = z.discriminatedUnion("type", [
-  ...PersistedEventMsg.options,
-  transient.session_configured,
-  transient.agent_message_delta,
-  transient.agent_reasoning_delta,
-  transient.tool_call_start,
-  transient.tool_call_delta,
-  transient.tool_call_end,
-  transient.raw_response_item,
-  transient.exec_approval_request,
-  transient.apply_patch_approval_request,
-  transient.exec_command_begin,
-  transient.exec_command_output_delta,
-  transient.exec_command_end,
-  transient.patch_apply_begin,
-  transient.patch_apply_end,
-  transient.plan_update,
-  transient.mcp_startup_update,
-  transient.mcp_startup_complete,
-  transient.mcp_tool_call_begin,
-  transient.mcp_tool_call_end,
-  transient.mcp_list_tools_response,
-  transient.compaction_prepare,
-  transient.compaction_start,
-  transient.compaction_end,
-  transient.turn_diff,
-  transient.undo_started,
-  transient.secrets_redacted,
-  transient.knowledge_saved,
-  transient.warning,
-  transient.error,
-  transient.stream_error,
-  transient.lagged,
-  transient.shutdown_complete,
-]);
+export const EventMsg = z.discriminatedUnion("type", variantsOf({ ...persisted, ...transient }));
 export type EventMsg = z.infer<typeof EventMsg>;
 
 /** An entry of a conversation's event queue. `seq` has no gaps and no duplicates. */
