@@ -17,7 +17,7 @@ const answering =
     void response.writeHead(status, headers).end(body);
 const html = `<!DOCTYPE html><html><body>${"<p>Bad gateway</p>".repeat(1_000)}</body></html>`;
 
-/** Answers that are none, and what they are taken for. */
+/** HTTP answers that are not a model's answer, and the error each one is reported as. */
 const hollow: [string, LineFault, string][] = [
   ["529", answering(529, {}, '{"error":{"message":"Overloaded"}}'), "overloaded"],
   ["502 with a page of HTML", answering(502, { "content-type": "text/html" }, html), "server"],
@@ -27,7 +27,7 @@ const hollow: [string, LineFault, string][] = [
   ["200 with no type", answering(200, {}, "hello"), "network"],
 ];
 
-/** Takes connections and never says a word. */
+/** A server that accepts connections and never sends a byte. */
 async function blackHole(): Promise<Server> {
   const server = createServer((socket) => onTestFinished(() => void socket.destroy()));
   server.listen(0, "127.0.0.1");
@@ -37,7 +37,7 @@ async function blackHole(): Promise<Server> {
 }
 
 describe.each(wireApis)("over $api", (spoken) => {
-  /** How a turn ends whose model is at an address nobody answers from. */
+  /** Plays a turn whose model is at an address that does not answer; returns how the turn ends. */
   async function turnAt(baseUrl: string, connectTimeoutMs = 10_000) {
     const { manager } = await openManager({ providers: [modelOver(spoken, baseUrl, { connectTimeoutMs })] });
     const { conversation } = await manager.newConversation({ provider: "acme", model: spoken.model });
@@ -51,7 +51,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     test.each([
       ["seconds", 0.05, 50],
       ["a date that is over", "Fri, 20 Nov 2020 10:00:09 GMT", 0],
-    ])("in %s is waited for, and then the turn goes on", async (_name, retryAfter, wait_ms) => {
+    ])("in %s delays the next try, and then the turn continues", async (_name, retryAfter, wait_ms) => {
       const limited = { fault: { type: "status" as const, status: 429, retryAfter } };
       const { play, expectNextTaken, events } = await openFaulty(spoken, [limited, { text }, { text: "Fine" }], []);
       expect(await play("go")).toMatchObject({ said: text, retries: ["rate_limit"] });
@@ -63,7 +63,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       await expectNextTaken("Fine");
     });
 
-    // What all of its conversations then keep to, so nothing is asked after it.
+    // The rate limit then applies to all conversations of the manager, so the test sends no other request.
     test.each([
       ["an absurd number", "99999999999"],
       ["a date in a thousand years", "Fri, 20 Nov 3026 10:00:09 GMT"],
@@ -80,7 +80,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     });
   });
 
-  test.each(hollow)("E13 %s is tried so often and no more, and told in a short line", async (_name, fault, code) => {
+  test.each(hollow)("E13 %s is retried up to the limit and reported in one short line", async (_name, fault, code) => {
     const replies = [{ text }, { text }, { text }, { text: "Fine" }];
     const { play, expectNextTaken, line } = await openFaulty(spoken, replies, [fault, fault, fault]);
     const turn = await play("go");
@@ -91,7 +91,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E14 a refusal that repeats the key is told without it, and not tried again", async () => {
+  test("E14 a refusal that repeats the key is reported without the key and not retried", async () => {
     const echo = answering(401, {}, JSON.stringify({ error: { message: `Incorrect API key provided: ${mockKey}` } }));
     const { play, expectNextTaken, line, conversation, events } = await openFaulty(
       spoken,
@@ -122,7 +122,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E18 a context that stays too long is compacted once, asked for once more, and then an error", async () => {
+  test("E18 a context that stays too long is compacted once, sent once more, and then reported as an error", async () => {
     const overflow = { fault: { type: "overflow" as const } };
     const mock = await mockLlm([
       { text: "A long story" },
@@ -143,7 +143,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Fine" });
   });
 
-  describe("E19 a server that is not there", () => {
+  describe("E19 an unreachable server", () => {
     test("refuses the connection", async () => {
       const { error, retries } = await turnAt(addressOf(spoken, "http://127.0.0.1:1"));
       expect({ error, retries }).toEqual({
@@ -152,7 +152,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       });
     });
 
-    test("has a name nobody knows", async () => {
+    test("has an unknown host name", async () => {
       const { error, retries } = await turnAt(addressOf(spoken, "http://nowhere.invalid"));
       expect(error).toMatchObject({ codex_error_info: "network" });
       expect(error?.message).toMatch(
@@ -161,7 +161,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       expect(retries).toBe(2);
     });
 
-    test("takes the connection and says nothing, not even for its handshake", async () => {
+    test("accepts the connection and sends nothing, not even a TLS handshake", async () => {
       const { port } = (await blackHole()).address() as AddressInfo;
       const { error, retries } = await turnAt(addressOf(spoken, `https://127.0.0.1:${port}`), 100);
       expect(error).toMatchObject({ codex_error_info: "timeout" });
@@ -176,7 +176,7 @@ const pairs = wireApis.flatMap((first) =>
 );
 
 test.each(pairs)(
-  "E21 thinking over $first.api is not sent over $second.api, and goes back when its model does",
+  "E21 thinking over $first.api is not sent over $second.api, and is sent again after switching back",
   async ({ first, second }) => {
     const secret = "I should look first";
     const mock = await mockLlm([

@@ -25,7 +25,7 @@ const block = (content_block: object, index = 0): string =>
   named({ type: "content_block_start", index, content_block });
 const blockDelta = (delta: object): string => named({ type: "content_block_delta", index: 0, delta });
 
-/** An answer that begins like this and then repeats the same for ever. */
+/** An answer that starts with `begin` and then continues with `next` for ever. */
 interface Endless {
   readonly begin?: string;
   readonly next: (count: number) => string;
@@ -90,7 +90,7 @@ async function writeEndless(response: ServerResponse, { begin: first = "", next 
   }
 }
 
-/** A server whose first answer is endless and whose others are these words. */
+/** A server whose first answer is endless and whose later answers are these texts. */
 async function serveEndless(spoken: SpokenApi, kind: Kind): Promise<Loopback> {
   return await serve(async (response, { body }) => {
     if (body.includes("Never stop")) return await writeEndless(response, endless[spoken.api][kind]);
@@ -142,7 +142,7 @@ async function* forEver(reply: Reply): AsyncGenerator<ModelEvent> {
   for (;;) for (const event of reply) if (event.type !== "hang") yield event;
 }
 
-/** A model in this process that never ends its answer; it knows when it was told to stop. */
+/** A provider in this process that never ends its answer and records whether it was aborted. */
 function endlessProvider(first: Reply, repeated: Reply): Provider & { readonly isStopped: () => boolean } {
   let signal: AbortSignal | undefined;
   return {
@@ -156,7 +156,7 @@ function endlessProvider(first: Reply, repeated: Reply): Provider & { readonly i
   };
 }
 
-test("an answer that is stopped keeps its items and the text of the open message, in history and rollout", async () => {
+test("a stopped answer keeps its items and the text of the open message, in history and rollout", async () => {
   const text: ModelEvent = { type: "text_delta", itemId: "b", delta: "ü".repeat(500) };
   const kept: ModelEvent = { type: "item", itemId: "a", item: assistant("Kept") };
   const arrived = "ü".repeat(answerBytes / 2);
@@ -176,7 +176,7 @@ test("an answer that is stopped keeps its items and the text of the open message
   ]);
 });
 
-test("a call of an answer that is stopped does not run, and has an output", async () => {
+test("a call in a stopped answer does not run, and gets an output", async () => {
   const [call] = calls("shell", "c1", { command: ["true"] });
   if (call === undefined) throw new Error("no call");
   const { conversation, events } = await open(
@@ -194,7 +194,7 @@ test("a call of an answer that is stopped does not run, and has an output", asyn
   expect(events.types()).not.toContain("exec_command_begin");
 });
 
-test("the answers of a turn have a limit together", async () => {
+test("all answers of a turn share one byte limit", async () => {
   const replies = Array.from({ length: 20 }, (_, index): Reply => {
     const text: ModelEvent = { type: "text_delta", itemId: "t", delta: "x".repeat(4_000) };
     return [text, ...calls("update_plan", `c${index}`, { plan: [] })];
@@ -208,14 +208,14 @@ test("the answers of a turn have a limit together", async () => {
   expect(conversation.turn?.text).toHaveLength(8_000);
 });
 
-test("the next turn has all its bytes again", async () => {
+test("the byte limit starts again with the next turn", async () => {
   const reply = says("x".repeat(9_000));
   const { conversation } = await open(scripted([reply, reply]), { answerBytes, turnBytes: 10_000 });
   await conversation.processMessage("go");
   expect((await conversation.processMessage("again")).at(-1)).toEqual(assistant("x".repeat(9_000)));
 });
 
-test("a summary that never ends is stopped, and the history is kept", async () => {
+test("an endless summary is stopped, and the history is kept", async () => {
   const endlessSummary = endlessProvider([], [{ type: "text_delta", itemId: "s", delta: word }]);
   let requests = 0;
   const talk = scripted([says("Hello"), says("Still here")]);

@@ -9,7 +9,7 @@ import { EventLog, openConversation, openManager } from "../support/open-convers
 import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";
 
-/** A tool that changes something: it counts. */
+/** A tool with a side effect: it counts its calls. */
 function counter() {
   const runs: string[] = [];
   const tool = defineTool({
@@ -45,7 +45,7 @@ test.each<{ config: Config; asked: boolean; output: RegExp }>([
   { config: { approvalPolicy: "on-failure" }, asked: true, output: /^did it$/ },
   { config: { approvalPolicy: "never" }, asked: false, output: /^effect was refused: the approval policy is never/ },
   { config: { approvalPolicy: "never", sandbox: "danger-full-access" }, asked: false, output: /^did it$/ },
-])("with $config a change is asked about: $asked", async ({ config, asked, output }) => {
+])("with $config a change needs approval: $asked", async ({ config, asked, output }) => {
   const { conversation, events, provider } = await open([calls("effect", "c1", { what: "it" }), says("ok")], config);
   await conversation.submit("go");
   const first = await events.untilAny(["exec_approval_request", "task_complete"]);
@@ -57,7 +57,7 @@ test.each<{ config: Config; asked: boolean; output: RegExp }>([
   expect(lastOutput(provider)).toMatch(output);
 });
 
-test("a request shows what will run, and the turn waits for the answer", async () => {
+test("an approval request shows what will run, and the turn waits for the decision", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const request = await events.until("exec_approval_request");
@@ -87,7 +87,7 @@ test.each<{ decision: ReviewDecision; output: string }>([
     decision: "timed_out",
     output: "effect was refused because the approval request timed out",
   },
-])("after $decision it does not run, and the model is told", async ({ decision, output }) => {
+])("after $decision the call does not run, and the model is told", async ({ decision, output }) => {
   const { conversation, events, runs, provider } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
@@ -106,7 +106,7 @@ test("abort refuses the call and ends the turn", async () => {
   expect(runs).toEqual([]);
 });
 
-test("an interrupt takes the request back; what was answered or never asked is refused", async () => {
+test("an interrupt withdraws the open request, and a later decision is refused", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" })]);
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
@@ -118,7 +118,7 @@ test("an interrupt takes the request back; what was answered or never asked is r
   expect(runs).toEqual([]);
 });
 
-test("an answer to a request that was never made is rejected", async () => {
+test("a decision on an unknown request is rejected", async () => {
   const { conversation } = await open([]);
   const answer = { type: "patch_approval", approval_id: "nobody-asked", decision: "approved" } as const;
   await expect(conversation.submit(answer)).rejects.toMatchObject({
@@ -128,13 +128,13 @@ test("an answer to a request that was never made is rejected", async () => {
   });
 });
 
-test("an answer without the id of a request is refused with what it lacks", async () => {
+test("a decision without a request id is refused with the name of the missing field", async () => {
   const { conversation } = await openConversation({ provider: scripted([]) });
   const answered = conversation.submit({ type: "exec_approval", decision: "approved" });
   await expect(answered).rejects.toThrow("approval_id: the id of the request is needed");
 });
 
-test("a request is answered by its approval_id, the name its event has, or by id, as Codex calls it", async () => {
+test("a request is answered by `approval_id`, as its event names it, or by `id`, as Codex names it", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id } = await events.until("exec_approval_request");
@@ -144,7 +144,7 @@ test("a request is answered by its approval_id, the name its event has, or by id
   expect(runs).toEqual(["it"]);
 });
 
-test("of two answers the first counts, and the call runs once", async () => {
+test("of two decisions the first counts, and the call runs once", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
@@ -159,7 +159,7 @@ test("of two answers the first counts, and the call runs once", async () => {
   expect(events.types().filter((type) => type === "error")).toHaveLength(2);
 });
 
-test("for the session means exactly this command in this folder, in this conversation", async () => {
+test("an approval for the session covers only this command in this folder and conversation", async () => {
   const { conversation, events, runs } = await open([
     callsAll(
       { name: "effect", callId: "a", arguments: '{"what":"it"}' },
@@ -188,7 +188,7 @@ test("for the session means exactly this command in this folder, in this convers
   await events.until("task_complete");
 });
 
-test("what was allowed to one tool is not allowed to another that would run the same", async () => {
+test("an approval for one tool does not cover another tool that would run the same command", async () => {
   const { tool } = counter();
   const twin = { ...tool, name: "twin" };
   const provider = scripted([calls("effect", "a", { what: "it" }), calls("twin", "b", { what: "it" }), says("ok")]);
@@ -203,7 +203,7 @@ test("what was allowed to one tool is not allowed to another that would run the 
   await events.until("turn_aborted");
 });
 
-test("nobody answers: the request times out and the turn goes on", async () => {
+test("an unanswered request times out and the turn continues", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")], {
     turnLimits: { approvalSeconds: 0.02 },
   });
@@ -218,14 +218,14 @@ test("nobody answers: the request times out and the turn goes on", async () => {
   });
 });
 
-test("the time a person takes does not count as work", async () => {
+test("time spent waiting for a decision does not count towards the turn's time limit", async () => {
   const { tool, runs } = counter();
   const provider = scripted([calls("effect", "c1", { what: "it" }), [{ type: "hang" }], says("ok")]);
   const config: Config = { turnLimits: { seconds: 0.5 } };
   const { manager, conversation, events } = await openConversation({ provider, tools: [tool], config });
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
-  // A turn that begins later and works until its time is over proves that the first has waited for longer.
+  // A turn that starts later and reaches its time limit proves that the first turn has waited longer than that.
   const { conversation: clock } = await manager.newConversation({ provider: "scripted", model: "scripted" });
   const working = new EventLog(clock);
   await clock.submit("hang");
@@ -240,10 +240,10 @@ test("a reader that fell far behind still gets the open request", async () => {
   const other = conversation.events({ since: 0 });
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
-  // The slow reader has read nothing; enough happens elsewhere in the queue to overflow it.
+  // The slow reader has read nothing; other events overflow its queue.
   for (let index = 0; index < 1_100; index++) {
     await conversation.submit({ type: "list_custom_prompts" });
-    // Read as they come: a second slow reader would wait for what it has missed.
+    // Read events as they come: a second slow reader would wait for the events it has missed.
     await events.until("error");
   }
   const seen: string[] = [];
@@ -255,7 +255,7 @@ test("a reader that fell far behind still gets the open request", async () => {
   await conversation.submit({ type: "exec_approval", id, decision: "abort" });
 });
 
-test("a request outlives its process: it is asked again, answered once, and the turn goes on", async () => {
+test("an open request survives its process: it is asked again, answered once, and the turn continues", async () => {
   const before = await open([
     callsAll(
       { name: "effect", callId: "a", arguments: '{"what":"one"}' },
@@ -290,7 +290,7 @@ test("a request outlives its process: it is asked again, answered once, and the 
   expect(ends).toHaveLength(1);
 });
 
-test("input that comes while an old request waits is played after its turn", async () => {
+test("input submitted while an old request waits is played after that request's turn", async () => {
   const before = await open([calls("effect", "a", { what: "one" })]);
   await before.conversation.submit("go");
   await before.events.until("exec_approval_request");
@@ -309,7 +309,7 @@ test("input that comes while an old request waits is played after its turn", asy
   expect(runs).toEqual([]);
 });
 
-test("rights come from the present configuration: a resumed turn is judged by it, and asks for what will run", async () => {
+test("a resumed turn is judged by the current configuration and asks for the call that will run", async () => {
   const before = await open([calls("effect", "a", { what: "one" })]);
   await before.conversation.submit("go");
   const asked = await before.events.until("exec_approval_request");
@@ -331,7 +331,7 @@ test("rights come from the present configuration: a resumed turn is judged by it
   expect(runs).toEqual(["one"]);
 });
 
-test("a call that was approved before the crash is unknown, told once, and never run again", async () => {
+test("a call approved before a crash has an unknown outcome, reported once, and never runs again", async () => {
   const started = new EventTarget();
   const hang = defineTool({
     name: "effect",
@@ -371,7 +371,7 @@ test("a call that was approved before the crash is unknown, told once, and never
   expect(runs).toEqual([]);
 });
 
-test("on-failure is taken as on-request, with a warning", async () => {
+test("on-failure is treated as on-request, with a warning", async () => {
   const { conversation, events } = await open([says("ok")], { approvalPolicy: "on-failure" });
   const notice = "The approval policy on-failure is deprecated; on-request is used instead.";
   expect(conversation.settings.approvalPolicy).toBe("on-request");
@@ -380,7 +380,7 @@ test("on-failure is taken as on-request, with a warning", async () => {
   expect(await events.until("warning")).toEqual({ type: "warning", message: notice });
 });
 
-test("processMessage asks whoever was named, and without anybody refuses", async () => {
+test("processMessage asks the given approver, and refuses calls when there is none", async () => {
   const { runs, tool } = counter();
   const replies = ["one", "two", "three"].flatMap((what) => [calls("effect", what, { what }), says("ok")]);
   const { manager } = await openManager({ providers: [scripted(replies)], tools: [tool] });
@@ -402,14 +402,14 @@ test("processMessage asks whoever was named, and without anybody refuses", async
 test.each([
   { name: "throws", approve: () => Promise.reject(new Error("no idea")), message: "no idea" },
   { name: "answers rubbish", approve: () => "maybe" as never, message: 'decision: must be one of "approved", ' },
-])("an approve that $name stops the turn, and the next one can begin", async ({ approve, message }) => {
+])("an approve callback that $name stops the turn, and the next turn can start", async ({ approve, message }) => {
   const { conversation, runs } = await open([calls("effect", "a", { what: "it" }), says("ok")]);
   await expect(conversation.processMessage("go", { approve })).rejects.toThrow(message);
   expect(await conversation.processMessage("again")).toHaveLength(2);
   expect(runs).toEqual([]);
 });
 
-test("a person's stop at the last step is a stop, and no limit", async () => {
+test("aborting at the last step is reported as an abort, not as a reached limit", async () => {
   const { conversation, events } = await open([calls("effect", "a", { what: "it" })], { turnLimits: { steps: 1 } });
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
@@ -417,7 +417,7 @@ test("a person's stop at the last step is a stop, and no limit", async () => {
   expect((await events.untilAny(["turn_aborted", "task_complete"])).type).toBe("turn_aborted");
 });
 
-test("history is not replaced under a turn that runs", async () => {
+test("replaceHistory is refused while a turn runs", async () => {
   const { conversation, events } = await open([calls("effect", "a", { what: "it" }), says("ok")]);
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");
@@ -435,7 +435,7 @@ test("a reader of all conversations that fell behind still gets the open request
   const { approval_id: id } = await events.until("exec_approval_request");
   for (let index = 0; index < 1_100; index++) {
     await conversation.submit({ type: "list_custom_prompts" });
-    // Read as they come: a second slow reader would wait for what it has missed.
+    // Read events as they come: a second slow reader would wait for the events it has missed.
     await events.until("error");
   }
   const seen: string[] = [];
@@ -447,14 +447,14 @@ test("a reader of all conversations that fell behind still gets the open request
   await conversation.submit({ type: "exec_approval", id, decision: "abort" });
 });
 
-test("the answer is on disk before the call runs: after a crash it is not asked for again", async () => {
+test("the decision is on disk before the call runs, so it is not asked for again after a crash", async () => {
   const seen: string[] = [];
   const tool = defineTool({
     name: "effect",
     description: "",
     parameters: z.strictObject({ what: z.string() }),
     run: () => {
-      // At once: a moment later everything would be there anyway.
+      // Read the file at once: a moment later everything would be there anyway.
       seen.push(readFileSync(conversation.rolloutPath ?? "", "utf8"));
       return "done";
     },

@@ -7,11 +7,11 @@ import { type Reply, says } from "../support/scripted-provider.js";
 
 interface SlowSummaries extends Provider {
   readonly requests: ModelRequest[];
-  /** Lets the oldest summary that is still being made end; resolves when it is asked for, if it is not yet. */
+  /** Completes the oldest pending summary; waits for the request if there is none yet. */
   finish(summary: string): Promise<void>;
 }
 
-/** Answers at once, and summarizes when it is told to. */
+/** A provider that answers at once and completes summaries only when the test says so. */
 function slowToSummarize(replies: readonly Reply[]): SlowSummaries {
   const requests: ModelRequest[] = [];
   const left = [...replies];
@@ -47,7 +47,7 @@ async function openSlow(replies: readonly Reply[]) {
   return { provider, ...(await openConversation({ provider, config: compactingConfig({ mode: "background" }) })) };
 }
 
-test("a summary is prepared from 0.6 on, and applied at 0.8 without waiting for anything", async () => {
+test("a summary is prepared from 0.6 of the window on, and applied at 0.8 without waiting", async () => {
   const { provider, conversation, events } = await openSlow([
     saysAt("one", 5900),
     saysAt("two", 6100),
@@ -80,7 +80,7 @@ test("a summary is prepared from 0.6 on, and applied at 0.8 without waiting for 
   ]);
 });
 
-test("while it is being made, turns go on above the limit, as long as they fit", async () => {
+test("while a summary is being made, turns continue above the limit as long as they fit", async () => {
   const { provider, conversation } = await openSlow([
     saysAt("one", 6100),
     saysAt("two", 8100),
@@ -104,7 +104,7 @@ test("while it is being made, turns go on above the limit, as long as they fit",
   ]);
 });
 
-test("a summary of a history that was replaced is not used", async () => {
+test("a summary of a history that has been replaced is not used", async () => {
   const { provider, conversation } = await openSlow([saysAt("one", 6100), saysAt("two", 8100)]);
   await conversation.processMessage("first");
   await provider.finish("The old summary");
@@ -125,11 +125,11 @@ test("an interrupt does not wait for a summary that is being made", async () => 
   expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
 });
 
-test("after a compaction by hand the next summary is prepared again", async () => {
+test("after a manual compaction the next summary is prepared again", async () => {
   const { provider, conversation } = await openSlow([saysAt("one", 6100), saysAt("two", 6200)]);
   await conversation.processMessage("first");
   const compacting = conversation.compact();
-  // The one by hand is asked for behind the one that is prepared.
+  // The manual compaction is queued behind the one being prepared.
   await provider.finish("Prepared");
   await provider.finish("By hand");
   expect(await compacting).toMatchObject({ status: "compacted", summary: "By hand" });
@@ -137,7 +137,7 @@ test("after a compaction by hand the next summary is prepared again", async () =
   expect(provider.requests.filter(asksForSummary)).toHaveLength(3);
 });
 
-test("a preparation that fails says nothing, and the next one may work", async () => {
+test("a failed preparation is not reported, and the next one may succeed", async () => {
   const { provider, conversation, events } = await openSlow([saysAt("one", 6100), saysAt("two", 8100), says("three")]);
   await conversation.processMessage("first");
   await provider.finish("");
@@ -147,7 +147,7 @@ test("a preparation that fails says nothing, and the next one may work", async (
   expect(messages(events).filter(({ type }) => type === "warning")).toEqual([]);
 });
 
-test("a conversation that ends leaves no summary behind that is still being made", async () => {
+test("shutting a conversation down cancels a summary that is being made", async () => {
   const { provider, manager, conversation } = await openSlow([saysAt("one", 6100)]);
   await conversation.processMessage("first");
   await conversation.shutdown();

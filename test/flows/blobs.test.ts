@@ -11,7 +11,7 @@ const count = 20_000;
 const command = ["sh", "-c", `seq 1 ${count}; echo api_key=XYZ`];
 const settings = { sandbox: "danger-full-access" as const };
 
-/** A conversation in which a command wrote more than the model gets. */
+/** A conversation in which a command wrote more output than the model receives. */
 async function longOutput(options: Parameters<typeof openConversation>[0]["config"] = {}) {
   const provider = scripted([calls("shell", "call_1", { command }), says("done"), says("again")]);
   const opened = await openConversation({
@@ -25,7 +25,7 @@ async function longOutput(options: Parameters<typeof openConversation>[0]["confi
   return { ...opened, provider, path, folder: `${path}.blobs` };
 }
 
-test("the whole of an output of which the model got a part is kept once beside the rollout", async () => {
+test("the full text of a truncated output is stored once beside the rollout", async () => {
   const { provider, path, folder, conversation } = await longOutput();
   const output = JSON.stringify(provider.requests[1]?.input.at(-1));
   expect(output).toContain("bytes left out");
@@ -40,7 +40,7 @@ test("the whole of an output of which the model got a part is kept once beside t
   expect(JSON.stringify(inline) === JSON.stringify(live).replace("XYZ", "[redacted]")).toBe(true);
 });
 
-test("it is no part of history, of a resumed conversation, or of a fork", async () => {
+test("a stored output is not part of the history, a resumed conversation or a fork", async () => {
   const { manager, home, provider, conversation, conversationId } = await longOutput();
   const live = conversation.getHistory();
   await manager.shutdown();
@@ -52,7 +52,7 @@ test("it is no part of history, of a resumed conversation, or of a fork", async 
   expect(lines.filter(({ payload }) => payload["type"] === "blob")).toEqual([]);
 });
 
-test("an output of a tool of one's own that is cut is kept too, and a short one is not", async () => {
+test("a truncated output of a custom tool is stored too, and a short output is not", async () => {
   const text = "a line\n".repeat(20_000);
   const long = defineTool({
     name: "long",
@@ -74,13 +74,13 @@ test("an output of a tool of one's own that is cut is kept too, and a short one 
   expect(await readFile(join(folder, names[0] ?? ""), "utf8")).toBe(text);
 });
 
-test("nothing is kept when nothing shall be", async () => {
+test("with maxBlobMegabytes 0 no output is stored", async () => {
   const { folder, path } = await longOutput({ persistence: { maxBlobMegabytes: 0 } });
   await expect(readdir(folder)).rejects.toThrow("ENOENT");
   expect((await rolloutLines(path)).filter(({ payload }) => payload["type"] === "blob")).toEqual([]);
 });
 
-test("what cannot be kept is said, and the turn goes on", async () => {
+test("an output that cannot be stored is reported, and the turn continues", async () => {
   const provider = scripted([says("hello"), calls("shell", "call_1", { command }), says("done")]);
   const { conversation, events } = await openConversation({
     provider,

@@ -4,11 +4,11 @@ import { openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 
-// The parts of Codex's own compaction tests that hold here; docs/decisions/compaction.md lists the differences.
+// The parts of Codex's own compaction tests that apply to cody; docs/decisions/compaction.md lists the differences.
 
 const summaryItem = expect.stringMatching(/^Summary of earlier conversation:\n\n/);
 
-test("a manual one sends the history and the prompt behind it, under the same instructions", async () => {
+test("a manual compaction sends the history followed by the prompt, with the same instructions", async () => {
   const { provider, conversation } = await openCompacting([says("one"), says("The summary")]);
   await conversation.processMessage("first");
   await conversation.compact();
@@ -17,7 +17,7 @@ test("a manual one sends the history and the prompt behind it, under the same in
   expect(texts(summary?.input ?? [])).toEqual(["first", "one", expect.stringContaining("concise summary")]);
 });
 
-test("the next request has no assistant items and no prompt, but the user's words, the summary and what is new", async () => {
+test("the next request has the user's messages, the summary and the new items, but no assistant items or prompt", async () => {
   const { provider, conversation } = await openCompacting([says("one"), says("The summary"), says("two")]);
   await conversation.processMessage("first");
   await conversation.compact();
@@ -25,7 +25,7 @@ test("the next request has no assistant items and no prompt, but the user's word
   expect(texts(provider.requests[2]?.input ?? [])).toEqual(["first", summaryItem, "second"]);
 });
 
-test("a configured prompt takes the place of ours", async () => {
+test("a configured prompt replaces the default prompt", async () => {
   const { provider, conversation } = await openCompacting([says("one"), says("The summary")], {
     prompt: "TL;DR please",
   });
@@ -42,7 +42,7 @@ test("a model that reports no usage leaves an estimate above zero", async () => 
   expect(conversation.usage?.last_token_usage.total_tokens).toBeGreaterThan(0);
 });
 
-test("it begins after the turn has begun, and start, record and end carry one submission", async () => {
+test("compaction starts after the turn has started; its start, record and end have one submission id", async () => {
   const { conversation, events } = await openCompacting([saysAt("one", 9000), says("The summary")]);
   await conversation.submit("first");
   await events.until("task_complete");
@@ -56,7 +56,7 @@ test("it begins after the turn has begun, and start, record and end carry one su
   expect(new Set(told.map(({ id }) => id)).size).toBe(1);
 });
 
-test("several may run in one long turn", async () => {
+test("several compactions may run in one long turn", async () => {
   const { provider, conversation } = await openCompacting([
     callsAt(9000, "call_1", "/etc/hostname"),
     says("Summary 1"),
@@ -72,7 +72,7 @@ test("several may run in one long turn", async () => {
   ]);
 });
 
-test("before a turn, what the user says next is not in the request for the summary and stands behind it", async () => {
+test("before a turn, the new user message is not in the summary request and follows the summary", async () => {
   const { provider, conversation } = await openCompacting([says("one"), says("The summary"), says("two")]);
   await conversation.processMessage("first");
   await conversation.replaceHistory([user("a"), assistant("word ".repeat(8_000))]);
@@ -82,7 +82,7 @@ test("before a turn, what the user says next is not in the request for the summa
   expect(texts(provider.requests[2]?.input ?? []).slice(-2)).toEqual([summaryItem, "second"]);
 });
 
-test("a switch to a model with a smaller window compacts first, with the model before", async () => {
+test("switching to a model with a smaller window compacts first, with the previous model", async () => {
   const provider = scripted([saysAt("one", 50_000), says("The summary"), says("two")]);
   const { manager } = await openManager({ providers: [provider] });
   const { conversation } = await manager.newConversation({ provider: "scripted", model: "gpt-4o" });
@@ -96,7 +96,7 @@ test("a switch to a model with a smaller window compacts first, with the model b
   ]);
 });
 
-test("one turn_context for each turn, and one compacted line with the summary", async () => {
+test("each turn writes one turn_context, and a compaction writes one compacted line with the summary", async () => {
   const { conversation } = await openCompacting([saysAt("one", 9000), says("The summary"), says("two")]);
   await conversation.processMessage("first");
   await conversation.processMessage("second");
@@ -105,7 +105,7 @@ test("one turn_context for each turn, and one compacted line with the summary", 
   expect(types.filter((type) => type === "compacted")).toHaveLength(1);
 });
 
-test("instructions and environment in the history are kept, in front", async () => {
+test("instructions and environment stay at the start of the history", async () => {
   const rules = user("# AGENTS.md instructions for /project\n\n<INSTRUCTIONS>\nNo tabs.\n</INSTRUCTIONS>");
   const { conversation } = await openCompacting([says("one"), says("The summary")]);
   await conversation.replaceHistory([rules, user("a"), assistant("b")]);
@@ -114,7 +114,7 @@ test("instructions and environment in the history are kept, in front", async () 
   expect(conversation.getHistory()[0]).toEqual(rules);
 });
 
-test("the prompt after a compaction is the beginning of the prompt after resume and after fork", async () => {
+test("the prompt after a compaction is a prefix of the prompt after a resume and after a fork", async () => {
   const first = await openCompacting([says("one"), says("The summary"), says("two")]);
   await first.conversation.processMessage("first");
   await first.conversation.compact();

@@ -22,7 +22,7 @@ async function homeWith(ids: readonly (keyof typeof names)[]): Promise<string> {
   return home;
 }
 
-test("a fork of Codex goes on where it was, without a word about Codex's own lines", async () => {
+test("a fork made by Codex continues without a warning about Codex's own lines", async () => {
   const home = await homeWith([parent, child]);
   const { state } = await foldLines(fileLines(fixtures + names[child], child));
   const { manager } = await openManager({ home, cwd: home, providers: [scripted([says("Still here")])] });
@@ -34,7 +34,7 @@ test("a fork of Codex goes on where it was, without a word about Codex's own lin
   expect(resumed.getHistory().at(-1)).toMatchObject({ content: [{ text: "Still here" }] });
 });
 
-test("a fork of cody from a fork of Codex needs no other file", async () => {
+test("a cody fork of a Codex fork needs no other file", async () => {
   const { manager, home } = await openManager({ home: await homeWith([parent, child]) });
   const { conversation, conversationId } = await manager.forkConversation(child, { provider: "offline", cwd: home });
   await manager.shutdown();
@@ -44,7 +44,7 @@ test("a fork of cody from a fork of Codex needs no other file", async () => {
   expect(state.history).toEqual(conversation.getHistory());
 });
 
-test("a fork of Codex without its parent is refused, and says what is missing", async () => {
+test("a Codex fork whose parent is missing is refused with the name of the missing file", async () => {
   const { manager } = await openManager({ home: await homeWith([child]) });
   await expect(manager.resumeConversation(child)).rejects.toMatchObject({
     code: "CORRUPTED_ROLLOUT",

@@ -19,7 +19,7 @@ import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { assistant, calls, says, scripted, user } from "../support/scripted-provider.js";
 
-describe("when it happens", () => {
+describe("when compaction runs", () => {
   test.each([
     [8000, [false]],
     [8001, [false, true]],
@@ -66,7 +66,7 @@ describe("when it happens", () => {
     expect((await conversation.contextUsage()).limit).toBe(5000);
   });
 
-  test("the summary is asked of the same model, without tools, and of all that was said", async () => {
+  test("the summary is requested from the same model, without tools, with the whole history", async () => {
     const { provider, conversation } = await openCompacting([says("one"), saysAt("two", 8001), says("The summary")]);
     await conversation.processMessage("first");
     await conversation.processMessage("second");
@@ -75,7 +75,7 @@ describe("when it happens", () => {
     expect(texts(summary?.input.slice(0, -1) ?? [])).toEqual(["first", "one", "second", "two"]);
   });
 
-  test("it is done before the turn is reported complete, and the next request has the small history", async () => {
+  test("compaction ends before the turn is reported complete, and the next request has the small history", async () => {
     const { provider, conversation, events } = await openCompacting([
       saysAt("one", 9000),
       says("The summary"),
@@ -97,7 +97,7 @@ describe("when it happens", () => {
     ]);
   });
 
-  test("a resumed conversation that is over the limit is compacted before its first request", async () => {
+  test("a resumed conversation above the limit is compacted before its first request", async () => {
     const before = await openCompacting([saysAt("one", 9000), breaks]);
     await before.conversation.processMessage("first");
     await before.manager.shutdown();
@@ -109,7 +109,7 @@ describe("when it happens", () => {
     expect(texts(provider.requests[1]?.input ?? []).at(-1)).toBe("second");
   });
 
-  test("between two tool rounds", async () => {
+  test("compaction runs between two tool rounds", async () => {
     const { provider, conversation } = await openCompacting([
       callsAt(9000, "call_1", "/etc/hostname"),
       says("The summary"),
@@ -121,7 +121,7 @@ describe("when it happens", () => {
     expect(texts(conversation.getHistory()).at(-1)).toBe("done");
   });
 
-  test("when the provider says that the context is too long, once", async () => {
+  test("compaction runs once when the provider says that the context is too long", async () => {
     const { provider, conversation } = await openCompacting([says("one"), overflows, says("The summary"), says("two")]);
     await conversation.processMessage("first");
     const items = await conversation.processMessage("second");
@@ -129,7 +129,7 @@ describe("when it happens", () => {
     expect(provider.requests.map(asksForSummary)).toEqual([false, false, true, false]);
   });
 
-  test("a second refusal is a clear error and no loop", async () => {
+  test("a second context-too-long refusal is a clear error and no loop", async () => {
     const { provider, conversation } = await openCompacting([says("one"), overflows, says("The summary"), overflows]);
     await conversation.processMessage("first");
     await expect(conversation.processMessage("second")).rejects.toThrow(
@@ -138,7 +138,7 @@ describe("when it happens", () => {
     expect(provider.requests).toHaveLength(4);
   });
 
-  test("not at all when it is switched off", async () => {
+  test("compaction never runs when it is switched off", async () => {
     const { provider, conversation } = await openCompacting([saysAt("one", 9999), overflows], { enabled: false });
     await conversation.processMessage("first");
     await expect(conversation.processMessage("second")).rejects.toThrow("too long");
@@ -150,7 +150,7 @@ describe("when it happens", () => {
     [{ reserveTokens: 3000 }, 7001],
     [{ ratio: 0.6 }, 6001],
     [{ reserveTokens: 9000 }, 5001],
-  ])("the smallest of what is configured counts: %j", async (compaction, tokens) => {
+  ])("the smallest of the configured limits counts: %j", async (compaction, tokens) => {
     for (const [used, summaries] of [
       [tokens - 1, [false]],
       [tokens, [false, true]],
@@ -161,16 +161,16 @@ describe("when it happens", () => {
     }
   });
 
-  test("an estimate above the limit is counted before anything is asked", async () => {
+  test("an estimate above the limit is checked with an exact count before a summary is requested", async () => {
     const { provider, conversation } = await openCompacting([says("one"), says("two")]);
     await conversation.processMessage("first");
-    // Estimated as 9,000 tokens, and a good tenth of that when it is counted.
+    // Estimated at 9,000 tokens; the exact count is a little over a tenth of that.
     await conversation.replaceHistory([user("a"), assistant("x".repeat(36_000))]);
     await conversation.processMessage("second");
     expect(provider.requests.map(asksForSummary)).toEqual([false, false]);
   });
 
-  test("a first message that is too long is sent as it is: there is nothing to leave out", async () => {
+  test("a first message that is too long is sent unchanged, because there is nothing to leave out", async () => {
     const { provider, conversation, events } = await openCompacting([says("one")]);
     await conversation.submit("word ".repeat(8_500));
     await events.until("task_complete");
@@ -179,8 +179,8 @@ describe("when it happens", () => {
   });
 });
 
-describe("by hand", () => {
-  test("always, with instructions, and the outcome says what it did", async () => {
+describe("manual compaction", () => {
+  test("always runs, takes instructions, and reports what it did", async () => {
     const { provider, conversation } = await openCompacting([says("one"), says("The summary")]);
     await conversation.processMessage("first");
     const outcome = await conversation.compact({ instructions: "Mind the colour." });
@@ -190,7 +190,7 @@ describe("by hand", () => {
     expect(texts(conversation.getHistory())).toEqual(["first", "Summary of earlier conversation:\n\nThe summary"]);
   });
 
-  test("a second one updates the summary of the first and reads only what is new", async () => {
+  test("a second compaction updates the first summary and reads only the new items", async () => {
     const { provider, conversation } = await openCompacting([
       says("one"),
       says("Summary 1"),
@@ -211,7 +211,7 @@ describe("by hand", () => {
     ]);
   });
 
-  test("an unknown strategy is refused with those that are there, and nothing is asked", async () => {
+  test("an unknown strategy is refused with a list of the known ones, and no request is sent", async () => {
     const { provider, conversation } = await openCompacting([says("one")]);
     await conversation.processMessage("first");
     expect(await conversation.compact({ strategy: "none-such" })).toEqual({
@@ -221,12 +221,12 @@ describe("by hand", () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test("an interrupt leaves the history, and what was submitted meanwhile is played", async () => {
+  test("an interrupt keeps the history, and input submitted meanwhile is played", async () => {
     const { conversation, events, provider } = await openCompacting([says("one"), [{ type: "hang" }], says("two")]);
     await conversation.processMessage("first");
     const history = conversation.getHistory();
     const outcome = conversation.compact();
-    // Until the summary is asked for, an interrupt would leave its answer for the next turn.
+    // Wait until the summary is requested; an earlier interrupt would leave its answer for the next turn.
     await expect.poll(() => provider.requests.length).toBe(2);
     await conversation.submit("second");
     await conversation.interrupt();
@@ -237,8 +237,8 @@ describe("by hand", () => {
   });
 });
 
-describe("what is written and told", () => {
-  test("one record with Codex's fields and ours, and the tokens that are left", async () => {
+describe("the record and the events", () => {
+  test("a compaction writes one record with Codex's fields and cody's, and reports the remaining tokens", async () => {
     const { conversation, events } = await openCompacting([saysAt("one", 9000), says("The summary")]);
     await conversation.submit("first");
     await events.until("task_complete");
@@ -270,7 +270,7 @@ describe("what is written and told", () => {
     expect(conversation.getHistory().at(-1)).toMatchObject({ summary: true });
   });
 
-  test("files that were read and written are listed, once, over two compactions", async () => {
+  test("files that were read and written are listed once, over two compactions", async () => {
     const { conversation } = await openCompacting([
       calls("read_file", "call_1", { path: "/etc/hostname" }),
       says("one"),
@@ -289,7 +289,7 @@ describe("what is written and told", () => {
     );
   });
 
-  test("resuming gives the compacted history and goes on in it", async () => {
+  test("resuming restores the compacted history and continues from it", async () => {
     const first = await openCompacting([saysAt("one", 9000), says("The summary")]);
     await first.conversation.processMessage("first");
     const history = first.conversation.getHistory();
@@ -303,8 +303,8 @@ describe("what is written and told", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("a model that cannot summarize leaves the history, with a warning, and is not asked again at once", async () => {
+describe("failures", () => {
+  test("a failed summary keeps the history, shows a warning, and is not retried at once", async () => {
     const { provider, conversation, events } = await openCompacting([saysAt("one", 9000), breaks, saysAt("two", 9100)]);
     await conversation.submit("first");
     await events.until("task_complete");
@@ -318,7 +318,7 @@ describe("what goes wrong", () => {
     expect(provider.requests.map(asksForSummary)).toEqual([false, true, false]);
   });
 
-  test("when the next request cannot fit, facts taken without a model take the summary's place", async () => {
+  test("when the next request cannot fit, facts extracted without a model replace the summary", async () => {
     const { provider, conversation } = await openCompacting([saysAt("one", 10_001), breaks, says("two")]);
     await conversation.processMessage("first");
     expect(texts(conversation.getHistory()).at(-1)).toMatch(
@@ -328,14 +328,14 @@ describe("what goes wrong", () => {
     expect(provider.requests).toHaveLength(3);
   });
 
-  test("an empty summary is a placeholder with facts, and the compaction is completed", async () => {
+  test("an empty summary becomes a placeholder with facts, and the compaction completes", async () => {
     const { conversation } = await openCompacting([says("one"), says("")]);
     await conversation.processMessage("Build a boat");
     expect(await conversation.compact()).toMatchObject({ status: "compacted", source: "extracted" });
     expect(texts(conversation.getHistory()).at(-1)).toMatch(/\(summary unavailable\)\n[^]*Build a boat/);
   });
 
-  test("a summary as long as the history is not taken, and after three of them nobody asks any more", async () => {
+  test("a summary as long as the history is not used, and after three of them automatic compaction stops", async () => {
     const long = says("word ".repeat(12_000));
     const answers = [1600, 2200, 2800, 3400, 4000].map((tokens) => saysAt("An answer", tokens));
     const replies = answers.flatMap((reply, round) => (round < 3 ? [reply, long] : [reply]));
@@ -350,7 +350,7 @@ describe("what goes wrong", () => {
     expect(warnings.at(-1)).toBe("Compaction failed 3 times, so automatic compaction is off. To try again: /compact");
   });
 
-  test("what overflows while it is summarized loses its oldest items, and a person is told how many", async () => {
+  test("a history too long to summarize loses its oldest items, and the warning says how many", async () => {
     const { provider, conversation, events } = await openCompacting([
       says("one"),
       overflows,
@@ -373,7 +373,7 @@ describe("what goes wrong", () => {
   });
 });
 
-test("wherever a crash cuts its record, the history is the old one or the new one, whole", async () => {
+test("a crash at any byte of the compaction record leaves the old or the new history, whole", async () => {
   const { conversation, manager } = await openCompacting([saysAt("one", 9000), says("The summary")]);
   await conversation.processMessage("first");
   const compacted = conversation.getHistory();
@@ -392,7 +392,7 @@ test("wherever a crash cuts its record, the history is the old one or the new on
 });
 
 describe("undo", () => {
-  test("gives the same history again, with what was said since, and suspends the automatic ones", async () => {
+  test("restores the previous history and the later messages, and suspends automatic compaction", async () => {
     const { provider, conversation } = await openCompacting([
       saysAt("one", 9000),
       says("The summary"),
@@ -407,7 +407,7 @@ describe("undo", () => {
     expect(provider.requests.map(asksForSummary)).toEqual([false, true, false, false]);
   });
 
-  test("twice goes back twice, and a third time there is nothing", async () => {
+  test("undoing twice goes back two compactions, and a third undo has nothing to restore", async () => {
     const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("two"), says("Summary 2")]);
     await conversation.processMessage("first");
     await conversation.compact();
@@ -426,7 +426,7 @@ describe("undo", () => {
   });
 });
 
-test("a file that was damaged meanwhile cannot be gone back in, and the conversation goes on", async () => {
+test("undo fails in a file that was damaged meanwhile, and the conversation continues", async () => {
   const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("two")]);
   await conversation.processMessage("first");
   await conversation.compact();
@@ -441,7 +441,7 @@ test("a file that was damaged meanwhile cannot be gone back in, and the conversa
   expect(texts(await conversation.processMessage("second"))).toEqual(["second", "two"]);
 });
 
-test("what is pinned outlives every compaction", async () => {
+test("pinned items survive every compaction", async () => {
   const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("Summary 2")]);
   await conversation.pin("Never use tabs.");
   await conversation.processMessage("first");

@@ -7,7 +7,7 @@ import type { MockReply } from "../../src/mock-llm/script.js";
 import { startMockLlm } from "../../src/mock-llm/server.js";
 import { openManager } from "../support/open-conversation.js";
 
-/** A server that takes one key and says its own name. */
+/** A server that accepts one key and answers with its own name. */
 async function server(name: string, replies: readonly MockReply[] = [{ text: name }, { text: name }]) {
   const mock = await startMockLlm({ apiKey: keyOf(name), script: replies });
   onTestFinished(() => mock.close());
@@ -26,7 +26,7 @@ async function answer(options: ManagerOptions, conversation: ConversationConfig 
   return { said: JSON.stringify(items.at(-1)), home };
 }
 
-test("configured keys and addresses each go with their own provider, in both shapes", async () => {
+test("configured keys and addresses are used with their own provider, in both config shapes", async () => {
   const [openai, anthropic] = [await server("openai"), await server("anthropic")];
   const entries = {
     openai: { apiKey: keyOf("openai"), baseUrl: `${openai.url}/v1` },
@@ -46,7 +46,7 @@ test("configured keys and addresses each go with their own provider, in both sha
   ]);
 });
 
-test("a configured key counts before the environment's, and is in no file", async () => {
+test("a configured key takes precedence over the environment's, and is written to no file", async () => {
   const openai = await server("openai");
   const env = { OPENAI_API_KEY: "key-of-nobody-0123456789", OPENAI_BASE_URL: `${openai.url}/v1` };
   const config = { providers: { openai: { apiKey: keyOf("openai") } } };
@@ -58,7 +58,7 @@ test("a configured key counts before the environment's, and is in no file", asyn
   expect(texts.join("")).not.toContain(keyOf("openai"));
 });
 
-test("a server that says the key back in its refusal is not quoted with it", async () => {
+test("a refusal that repeats the key is quoted without the key", async () => {
   const apiKey = keyOf("openai");
   const openai = await server("openai", [{ fault: { type: "status", status: 400, message: `bad key ${apiKey}` } }]);
   const config = { providers: { openai: { apiKey, baseUrl: `${openai.url}/v1` } } };
@@ -71,7 +71,7 @@ test("a server that says the key back in its refusal is not quoted with it", asy
   expect(rollout).not.toContain(apiKey);
 });
 
-test("a configuration that is wrong is refused without the key in it", async () => {
+test("an invalid configuration is refused without showing the key", async () => {
   const config = { providers: { openai: { apiKey: "sk secret" } } };
   await expect(openManager({ config })).rejects.toMatchObject({
     name: "InvalidInputError",

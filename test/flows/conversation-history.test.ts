@@ -12,12 +12,12 @@ const usage = {
   total_tokens: 15,
 };
 
-/** As somebody else would read it. */
+/** The history as another reader of the file would get it. */
 function asJson({ history }: Conversation): unknown {
   return JSON.parse(JSON.stringify(history));
 }
 
-test("the history has its turns with messages, calls, tokens and time, and the sum of the tokens", async () => {
+test("the history lists its turns with messages, calls, tokens and time, and the total tokens", async () => {
   const provider = scripted([says("Hi"), calls("nonsense", "c1", { a: 1 }), says("No such tool")]);
   const { conversation } = await openConversation({ provider, now: () => new Date("2026-11-16T00:00:00Z") });
   await conversation.processMessage("Hello");
@@ -60,7 +60,7 @@ test("the history has its turns with messages, calls, tokens and time, and the s
   });
 });
 
-test("a conversation that was resumed has the same history", async () => {
+test("a resumed conversation has the same history", async () => {
   const provider = scripted([says("one"), says("two"), says("three")]);
   const { manager, home, conversation, conversationId } = await openConversation({ provider });
   await conversation.processMessage("1");
@@ -73,7 +73,7 @@ test("a conversation that was resumed has the same history", async () => {
   expect(asJson(await next.resumeConversation(conversationId))).toEqual(before);
 });
 
-test("of more turns than maxSize the newest are there, and the sum is that of all", async () => {
+test("of more turns than maxSize the newest are listed, and the total counts all of them", async () => {
   const provider = scripted(["one", "two", "three"].map(says));
   const { conversation } = await openConversation({ provider, config: { history: { maxSize: 2 } } });
   for (const text of ["1", "2", "3"]) await conversation.processMessage(text);
@@ -86,7 +86,7 @@ test("of more turns than maxSize the newest are there, and the sum is that of al
   expect(conversation.history.getMessagesForApi()).toEqual(turns.flatMap(({ messages }) => messages));
 });
 
-test("what the model sees is estimated, or counted by the tokenizer", async () => {
+test("the size of the model's context is estimated, or counted by the tokenizer", async () => {
   const provider = scripted([says("four"), says("x")]);
   const { conversation } = await openConversation({ provider });
   await conversation.processMessage("1234");
@@ -96,7 +96,7 @@ test("what the model sees is estimated, or counted by the tokenizer", async () =
   expect(counting.conversation.history.estimateTokens()).toBe(5);
 });
 
-test("a turn that runs is seen by the model and is no turn of the history yet", async () => {
+test("a running turn is in the model's context and not yet in the history", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([beginsAndHangs("Once")]) });
   await conversation.submit("Tell");
   await events.until("agent_message_delta");
@@ -105,7 +105,7 @@ test("a turn that runs is seen by the model and is no turn of the history yet", 
   await expect(conversation.history.clear()).rejects.toMatchObject({ failure: { code: "busy" } });
 });
 
-test("clearing leaves the model nothing and counts from nothing; the rollout keeps all, and it can be resumed", async () => {
+test("clearing empties the model's context and the counts; the rollout keeps everything and can be resumed", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { manager, home, conversation, conversationId } = await openConversation({ provider });
   await conversation.processMessage("1");

@@ -33,7 +33,7 @@ async function open(replies: readonly MockReply[], spoken = responses, home?: st
   return { mock, ...opened };
 }
 
-test("a patch that comes as plain text is asked about, applied and answered, and goes back after a resume", async () => {
+test("a plain-text patch is approved, applied and answered, and is sent back after a resume", async () => {
   const { mock, manager, home, cwd } = await open([patching, { text: "Done" }, { text: "Yes" }]);
   const { conversation, conversationId } = await manager.newConversation();
   const events = new EventLog(conversation);
@@ -62,7 +62,7 @@ test("a patch that comes as plain text is asked about, applied and answered, and
   ]);
 });
 
-test("it is offered as a custom tool only to a model that takes it, over an API that has it", async () => {
+test("apply_patch is offered as a custom tool only to a model and an API that support it", async () => {
   const offered: Record<string, unknown> = {};
   const olderModel = { ...responses, model: "gpt-4o" };
   for (const spoken of [responses, olderModel, chat, messages]) {
@@ -82,7 +82,7 @@ test("it is offered as a custom tool only to a model that takes it, over an API 
   });
 });
 
-test("what was patched goes on over the other APIs as an ordinary call, and comes back as it was", async () => {
+test("a custom tool call is sent as an ordinary call over other APIs, and unchanged over its own", async () => {
   const replies = [patching, ...["Done", "one", "two", "three", "four"].map((text) => ({ text }))];
   const { mock, manager, home, cwd } = await open(replies);
   const { conversation, conversationId } = await manager.newConversation();
@@ -116,7 +116,7 @@ test("what was patched goes on over the other APIs as an ordinary call, and come
   ]);
 });
 
-test("one that was asked about when its process died is asked about again, and applied", async () => {
+test("a custom tool call awaiting approval when its process died is asked about again, and applied", async () => {
   const { mock, manager, cwd } = await open([patching, { text: "Done" }]);
   const { conversation, conversationId } = await manager.newConversation();
   const events = new EventLog(conversation);
@@ -133,7 +133,7 @@ test("one that was asked about when its process died is asked about again, and a
   expect(mock.requests.map(({ refusal }) => refusal)).toEqual([undefined, undefined]);
 });
 
-test("one that an interrupt left without its output is closed, and the next request is taken", async () => {
+test("a custom tool call interrupted before its output is closed, and the next request is accepted", async () => {
   const { mock, manager, cwd } = await open([patching, { text: "As you like" }]);
   const { conversation } = await manager.newConversation();
   const events = new EventLog(conversation);
@@ -150,7 +150,7 @@ test("one that an interrupt left without its output is closed, and the next requ
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("old\n");
 });
 
-test("plain text for a tool that takes arguments, or for none at all, is answered and runs nothing", async () => {
+test("plain text for a tool that takes arguments, or for an unknown tool, gets an error and runs nothing", async () => {
   const calls = ["shell", "no_such_tool"].map((name) => ({ name, input: "ls", id: `call_${name}` }));
   const { mock, manager } = await open([{ calls }, { text: "Oh" }]);
   await (await manager.newConversation()).conversation.processMessage("Go", approve);

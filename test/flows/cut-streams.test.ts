@@ -29,7 +29,7 @@ const effort = "high";
 
 describe.each(wireApis)("over $api", (spoken) => {
   test.each(faults)(
-    "a turn whose answer stops with %s ends once, runs no part of a call, and the next one is taken",
+    "a turn whose answer stops with %s ends once, runs no partial call, and the next request is accepted",
     async (fault) => {
       const request = { ...requestOf([user("Note both")], ["note"]), model: spoken.model, effort };
       const stream = await recordStream(spoken, request);
@@ -49,7 +49,7 @@ describe.each(wireApis)("over $api", (spoken) => {
   );
 });
 
-/** Conversations whose first answer stops at a byte; everything else is answered by a strict server. */
+/** Conversations whose first answer stops at a given byte; a strict server gives all other answers. */
 async function openCuts(spoken: SpokenApi, stream: RecordedStream, fault: Fault) {
   const refusals: unknown[] = [];
   const strict = await openMock({
@@ -93,7 +93,7 @@ async function openCuts(spoken: SpokenApi, stream: RecordedStream, fault: Fault)
     if (ran.length > 0 && !isComplete) problems.push(`a part of the answer ran: ${JSON.stringify(ran)}`);
     if (ran.length > 0 && !isDeepStrictEqual(ran, wholeCalls)) problems.push(`other calls ran: ${JSON.stringify(ran)}`);
     if (isComplete && fault === "end" && ran.length === 0) problems.push("the calls did not run");
-    // Nothing was shown, so it was asked again; or the calls ran and it was asked with their outputs.
+    // Nothing was shown, so the request was retried; or the calls ran and their outputs were sent.
     const isFine = cut.type === "task_complete" && (cut.error ?? null) === null && cut.last_agent_message === "Fine";
     const expected = fault === "stall" ? "timeout" : "network";
     if (!isFine && failure !== expected) problems.push(`the turn ended with ${JSON.stringify(cut)}`);
@@ -105,7 +105,7 @@ async function openCuts(spoken: SpokenApi, stream: RecordedStream, fault: Fault)
   return { play, refusals };
 }
 
-/** The first answer of every conversation comes from one model, the others from another. */
+/** A provider whose first answer in every conversation comes from one model and all others from another. */
 function onceCut(cut: Provider, whole: Provider): Provider {
   const known = new Set<string>();
   return {

@@ -72,7 +72,9 @@ const claudes: [string, Sent][] = [
   ["some-model", { ...budgets, xhigh: budget(32_768, 28_672) }],
 ];
 
-/** What one turn sends about reasoning for each effort; the strict server takes every request. */
+/**
+ * Plays one turn for each effort and returns the reasoning fields of its request; the strict server accepts them all.
+ */
 async function sentFor(
   spoken: (typeof wireApis)[number],
   model: string,
@@ -100,7 +102,7 @@ const overMessages = ({ max_tokens, thinking, output_config }: Record<string, un
   output_config,
 });
 
-describe("each effort is sent as the model takes it", () => {
+describe("each effort is sent in the form the model accepts", () => {
   test.each(openAiModels)("over responses: %s", async (model, sent) => {
     expect(await sentFor(responses, model, overResponses)).toEqual(sent);
   });
@@ -112,7 +114,7 @@ describe("each effort is sent as the model takes it", () => {
   });
 });
 
-test("the configuration says of a model nobody knows whether it reasons, and how much it may say", async () => {
+test("the configuration says whether an unknown model reasons and how long its answers may be", async () => {
   const models = { "own-model": { abilities: ["images" as const], maxOutput: 10_000 } };
   expect(await sentFor(responses, "own-model", overResponses, { models })).toEqual(same(undefined));
   expect(await sentFor(chat, "own-model", overChat, { models })).toEqual(same(undefined));

@@ -8,7 +8,7 @@ import { maxQueuedInputs } from "../../src/actors/conversation/conversation.js";
 import { beginsAndHangs, calls, fails, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("nextEvent and the first events() share one place in the queue", async () => {
+test("nextEvent and the first events() share one position in the queue", async () => {
   const { conversation } = await openConversationWithoutLog();
   expect((await conversation.nextEvent()).msg.type).toBe("session_configured");
   await conversation.submit("Hi");
@@ -20,7 +20,7 @@ test("nextEvent and the first events() share one place in the queue", async () =
   expect(seen[0]).toBe("task_started");
 });
 
-test("a loop that is left keeps its place, so the next turn is read from its beginning", async () => {
+test("a reader that leaves its loop keeps its position, so the next turn is read from its start", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { manager } = await openManager({ providers: [provider] });
   const { conversation } = await manager.newConversation({ provider: "scripted", model: "m" });
@@ -42,7 +42,7 @@ test("a loop that is left keeps its place, so the next turn is read from its beg
   await expect(conversation.nextEvent()).rejects.toThrow("has ended");
 });
 
-test("a loop that waits can be ended from outside, and the next one misses nothing", async () => {
+test("a waiting reader can be stopped from outside, and the next reader misses no event", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("Hello")]) });
   const events = conversation.events();
   const types: string[] = [];
@@ -57,7 +57,7 @@ test("a loop that waits can be ended from outside, and the next one misses nothi
   expect((await conversation.nextEvent()).msg.type).toBe("task_started");
 });
 
-test("a later reader starts where it says", async () => {
+test("a later reader starts at the position it asks for", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([says("Hello")]) });
   await conversation.submit("Hi");
   await events.until("task_complete");
@@ -75,7 +75,7 @@ test.each([-1, 1.5, Number.NaN])("a reader cannot start at %d", async (since) =>
   expect(() => conversation.events({ since })).toThrow("since: expected the number of an event");
 });
 
-test("a reader nobody reads from gets merged deltas and no gap", async () => {
+test("a reader that does not read gets merged deltas and no gap", async () => {
   const deltas = Array.from({ length: 5000 }, () => ({ type: "text_delta", itemId: "item", delta: "ab" }) as const);
   const provider = scripted([[...deltas, ...says("end")]]);
   const { conversation, events } = await openConversation({ provider });
@@ -94,7 +94,7 @@ test("a reader nobody reads from gets merged deltas and no gap", async () => {
   expect(text).toBe(`${"ab".repeat(5000)}end`);
 });
 
-test("the manager gives the events of all conversations in one stream", async () => {
+test("the manager streams the events of all conversations", async () => {
   const { manager } = await openManager();
   const all = manager.events();
   const one = await manager.newConversation();
@@ -109,7 +109,7 @@ test("the manager gives the events of all conversations in one stream", async ()
   expect(ended).toEqual(new Set([one.conversationId, two.conversationId]));
 });
 
-test("who waits for the next of all events can leave", async () => {
+test("waiting for the next event of all conversations can be aborted", async () => {
   const { manager } = await openManager();
   const events = manager.events();
   const next = events.next();
@@ -117,7 +117,7 @@ test("who waits for the next of all events can leave", async () => {
   expect(await next).toEqual({ done: true, value: undefined });
 });
 
-test("the stream of all events has ended for who comes after the shutdown", async () => {
+test("the stream of all events has ended for readers that start after the shutdown", async () => {
   const { manager } = await openManager();
   const before = manager.events();
   await manager.shutdown();
@@ -129,7 +129,7 @@ test("the stream of all events has ended for who comes after the shutdown", asyn
   expect(await unread.events().next()).toEqual({ done: true, value: undefined });
 });
 
-test("shutdown ends a running turn, its events and every later call", async () => {
+test("shutdown ends a running turn and its events, and refuses every later call", async () => {
   const { manager } = await openManager({
     providers: [scripted([[{ type: "text_delta", itemId: "1", delta: "x" }, { type: "hang" }]])],
   });
@@ -147,7 +147,7 @@ test("shutdown ends a running turn, its events and every later call", async () =
   expect(manager.getConversation(conversation.id)).toBeUndefined();
 });
 
-test("a conversation whose own code fails is restarted: its turn is aborted, queued input goes on", async () => {
+test("a conversation whose own code fails is restarted: its turn is aborted, queued input is played", async () => {
   const provider = scripted([calls("crash", "call"), says("ok")]);
   const { manager } = await openManager({ providers: [provider], tools: [crashingTool] });
   const { conversation } = await manager.newConversation({ provider: "scripted", model: "scripted" });
@@ -163,7 +163,7 @@ test("a conversation whose own code fails is restarted: its turn is aborted, que
   );
 });
 
-test("a manager and a conversation are shut down where their block ends", async () => {
+test("`await using` shuts a manager and a conversation down at the end of the block", async () => {
   const home = await temporaryFolder();
   let kept: Conversation;
   let closed: Conversation;
@@ -193,7 +193,7 @@ test("the op shutdown ends a conversation as the method does", async () => {
   expect(await manager.resumeConversation(conversationId)).not.toBe(conversation);
 });
 
-test("resuming a conversation that is just ending waits for its end", async () => {
+test("resuming a conversation that is shutting down waits for its end", async () => {
   const { manager, conversation, conversationId } = await openConversation({ provider: scripted([says("one")]) });
   await conversation.processMessage("Hi");
   const ending = conversation.shutdown();
@@ -203,7 +203,7 @@ test("resuming a conversation that is just ending waits for its end", async () =
   expect(resumed.getHistory()).toHaveLength(2);
 });
 
-test("what is opened while the manager is shut down is refused and left closed", async () => {
+test("a conversation opened during the manager's shutdown is refused and left closed", async () => {
   const { manager, home } = await openManager();
   const opening = manager.newConversation({ id: "late" }).catch(String);
   await manager.shutdown();
@@ -228,7 +228,7 @@ test("processMessage rejects when its input is refused or its turn fails", async
   expect(outcomes.map(({ status }) => status)).toEqual(queued.map(() => "rejected"));
 });
 
-test("what is refused for good, and what may be over soon, is told apart", async () => {
+test("failures say whether a retry may succeed", async () => {
   const { conversation, events } = await openConversation({
     provider: scripted([fails("overloaded", false), fails("auth", false), beginsAndHangs("…")]),
   });
@@ -244,7 +244,7 @@ test("what is refused for good, and what may be over soon, is told apart", async
   expect(await refusal).toMatchObject({ failure: { code: "actor_stopped", retryable: false } });
 });
 
-test("a conversation that fails for good ends its turn and answers whoever waits", async () => {
+test("a conversation that fails for good ends its turn and answers every pending call", async () => {
   let broken = false;
   const now = () => {
     if (broken) throw new Error("the clock is broken");

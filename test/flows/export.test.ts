@@ -18,7 +18,7 @@ async function opened(options: Parameters<typeof openManager>[0] = {}) {
   return { manager, conversation, conversationId };
 }
 
-test("a conversation that is open is exported as far as it has come, by id, name or file", async () => {
+test("an open conversation is exported up to now, by id, name or file", async () => {
   const { manager, conversation, conversationId } = await opened();
   await conversation.processMessage("I am Alice");
   for (const text of [conversationId, "Greeting", conversation.rolloutPath ?? ""]) {
@@ -33,7 +33,7 @@ test("a conversation that is open is exported as far as it has come, by id, name
   }
 });
 
-test("what is said while it is being written is not in it", async () => {
+test("messages sent while the export is being written are not in it", async () => {
   const { manager, conversation, conversationId } = await opened();
   await conversation.processMessage("I am Alice");
   const exported = await manager.exportConversation(conversationId, { format: "markdown" });
@@ -43,7 +43,7 @@ test("what is said while it is being written is not in it", async () => {
   expect(text).not.toContain("Are you sure?");
 });
 
-test("what a recorder keeps is exported as well", async () => {
+test("conversations of a custom recorder are exported as well", async () => {
   const { manager, conversation, conversationId } = await opened({ recorder: createMockRecorder() });
   await conversation.processMessage("I am Alice");
   expect(await textOf(await manager.exportConversation(conversationId, { format: "markdown" }))).toContain(
@@ -51,7 +51,7 @@ test("what a recorder keeps is exported as well", async () => {
   );
 });
 
-test("nothing is exported that is not there, empty, or asked for too late", async () => {
+test("exporting a missing or empty conversation, in an unknown format, or after shutdown is refused", async () => {
   const { manager, conversationId } = await opened();
   const options = { format: "codex" } as const;
   await expect(manager.exportConversation("nobody", options)).rejects.toThrow(ConversationNotFoundError);

@@ -7,7 +7,7 @@ const config = { persistence: { maxFileMegabytes: 0.01 } };
 const reason =
   "its file is larger than 0.01 MB (persistence.maxFileMegabytes); raise the limit, or start a new conversation";
 
-test("in a conversation whose file has passed the limit no turn begins, also after a resume", async () => {
+test("no turn starts in a conversation whose file is over the size limit, also after a resume", async () => {
   const provider = scripted([says("x".repeat(10_000)), says("two")]);
   const { manager, home, conversation, conversationId } = await openConversation({ provider, config });
   await conversation.processMessage("first");

@@ -6,7 +6,7 @@ import { ConversationManager } from "../../src/manager.js";
 import { assistant, beginsAndHangs, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("processMessage runs one turn and gives its items", async () => {
+test("processMessage runs one turn and returns its items", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("one"), says("two")]) });
   expect(await conversation.processMessage("first")).toEqual([user("first"), assistant("one")]);
   expect(await conversation.processMessage([{ type: "text", text: "second" }])).toEqual([
@@ -15,14 +15,14 @@ test("processMessage runs one turn and gives its items", async () => {
   ]);
 });
 
-test("processMessage takes what begins a turn, and no other op", async () => {
+test("processMessage accepts ops that start a turn and no others", async () => {
   const { conversation } = await openConversation({ provider: scripted([]) });
   const refusal = "input: expected a text or a list";
   await expect(conversation.processMessage({ type: "interrupt" } as never)).rejects.toThrow(refusal);
   await expect(conversation.processMessage(null as never)).rejects.toThrow(refusal);
 });
 
-test("who asks for a conversation without saying which is told so", async () => {
+test("opening a conversation without an id is refused with a clear message", async () => {
   const { manager } = await openManager();
   const complaint = "expected the id or the name of a conversation";
   await expect(manager.resumeConversation(undefined as never)).rejects.toThrow(complaint);
@@ -51,7 +51,7 @@ test("replaceHistory changes what the model sees and nothing else", async () => 
   await expect(conversation.replaceHistory([{ type: "message" } as never])).rejects.toThrow("item 0: ");
 });
 
-test("the initial context is the system prompt with where and when", async () => {
+test("the initial context is the system prompt with folder, platform and date", async () => {
   const provider = scripted([says("one")]);
   const { conversation, cwd } = await openConversation({ provider, now: () => new Date("2026-11-16T12:00:00Z") });
   await conversation.processMessage("first");
@@ -64,7 +64,7 @@ test("the initial context is the system prompt with where and when", async () =>
   expect(instructions).toContain("Date: 2026-11-16");
 });
 
-test("a local image is read where it enters, and what cannot be read is refused", async () => {
+test("a local image is read when it is submitted, and an unreadable one is refused", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dot.png"), Buffer.from([0x89, 0x50]));
   const provider = scripted([says("a dot")]);
@@ -91,7 +91,7 @@ test("a local image is read where it enters, and what cannot be read is refused"
   }
 });
 
-test("a conversation keeps an id its maker has chosen, and no two have one", async () => {
+test("a conversation keeps a caller-chosen id, and ids are unique", async () => {
   const { manager } = await openManager();
   const { conversationId } = await manager.newConversation({ id: "my-own-id" });
   expect(conversationId).toBe("my-own-id");
@@ -99,7 +99,7 @@ test("a conversation keeps an id its maker has chosen, and no two have one", asy
   await manager.shutdown();
 });
 
-test("a file that is there already is never written over by a new conversation", async () => {
+test("a new conversation never overwrites an existing file", async () => {
   const { manager, home } = await openManager();
   const { conversation } = await manager.newConversation({ id: "my-own-id" });
   await conversation.processMessage("my name is Alice");
@@ -109,7 +109,7 @@ test("a file that is there already is never written over by a new conversation",
   expect((await second.manager.resumeConversation("my-own-id")).getHistory()).toHaveLength(2);
 });
 
-test("without keys the offline model answers, and says so", async () => {
+test("without keys the offline model answers, and says that it is offline", async () => {
   const { manager } = await openManager({ env: {} });
   const { conversation } = await manager.newConversation();
   expect(conversation.notice).toContain("OPENAI_API_KEY");
@@ -117,14 +117,14 @@ test("without keys the offline model answers, and says so", async () => {
   expect(JSON.stringify(await conversation.processMessage("What is 2+2?"))).toContain("4");
 });
 
-test("a provider that is named and does not use a key is refused in words", async () => {
+test("a named provider without its key is refused with a clear message", async () => {
   const { manager } = await openManager({ env: {} });
   await expect(manager.newConversation({ provider: "openai" })).rejects.toThrow(
     "OPENAI_API_KEY environment variable is required for OpenAI models.",
   );
 });
 
-test("a configuration that is not one is refused when the manager is made", async () => {
+test("an invalid configuration is refused when the manager is created", async () => {
   await expect(openManager({ config: { modle: "x" } as never })).rejects.toThrow("config: ");
 });
 
@@ -145,7 +145,7 @@ test.each([
   ],
   [{ now: new Date() }, "manager: now: must be a function"],
   [null, "manager: must be an object"],
-])("what a manager cannot be made with is refused: %o", (options, complaint) => {
+])("invalid manager options are refused: %o", (options, complaint) => {
   expect(() => new ConversationManager(options as never)).toThrow(
     expect.objectContaining({ name: "InvalidInputError", message: expect.stringContaining(complaint) }),
   );
@@ -162,7 +162,7 @@ test.each([
   [{ id: 5 }, "conversation: id: must be a text"],
   [{ cwd: "" }, "conversation: cwd: "],
   [null, "conversation: must be an object"],
-])("what a conversation cannot be begun, resumed or copied with is refused: %o", async (config, complaint) => {
+])("invalid options for creating, resuming or forking a conversation are refused: %o", async (config, complaint) => {
   const { conversation, conversationId, manager } = await openConversation({ provider: scripted([says("one")]) });
   await conversation.processMessage("first");
   const refusal = { name: "InvalidInputError", message: expect.stringContaining(complaint) };
@@ -172,7 +172,7 @@ test.each([
   await expect(manager.resumeConversation(conversationId, config as never)).rejects.toMatchObject(refusal);
 });
 
-test("a relative folder of a conversation starts at the manager's, and is kept as an absolute one", async () => {
+test("a relative conversation folder is resolved against the manager's and stored as an absolute path", async () => {
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "site"));
   const { manager } = await openManager({ cwd });
@@ -183,7 +183,7 @@ test("a relative folder of a conversation starts at the manager's, and is kept a
   expect(conversation.settings.cwd).toBe(join(cwd, "site", "pages"));
 });
 
-test("a home is kept as an absolute path, and an empty one is none", async () => {
+test("a home is stored as an absolute path, and an empty home is refused", async () => {
   const home = await temporaryFolder();
   const { manager } = await openManager({ home: relative(process.cwd(), home) });
   const { conversation } = await manager.newConversation();
@@ -191,7 +191,7 @@ test("a home is kept as an absolute path, and an empty one is none", async () =>
   expect(() => new ConversationManager({ home: "" })).toThrow("home: expected the path of a directory");
 });
 
-test("submissions are taken in the order they were made, also when one has an image to read", async () => {
+test("submissions are accepted in the order they were made, also when one has an image to read", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "dot.png"), Buffer.alloc(100_000));
   const provider = scripted([says("one"), says("two")]);
@@ -208,7 +208,7 @@ test("submissions are taken in the order they were made, also when one has an im
   expect((await events.until("user_message")).message).toBe("SECOND");
 });
 
-test("a submission too large to be read back is refused, and so is what JSON cannot hold", async () => {
+test("a submission that is too large to read back, or that JSON cannot hold, is refused", async () => {
   const { conversation } = await openConversation({ provider: scripted([says("one")]) });
   const large = Array.from({ length: 6 }, () => ({ type: "text" as const, text: "x".repeat(9_000_000) }));
   await expect(conversation.submit(large)).rejects.toThrow("submission: larger than");
@@ -220,7 +220,7 @@ test("a submission too large to be read back is refused, and so is what JSON can
   expect(await conversation.processMessage("fine")).toHaveLength(2);
 });
 
-test("every input runs with the settings that held when it was submitted", async () => {
+test("every input runs with the settings in force when it was submitted", async () => {
   const provider = scripted([beginsAndHangs("…"), says("b"), says("c")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("a");
@@ -235,7 +235,7 @@ test("every input runs with the settings that held when it was submitted", async
   expect(provider.requests.map(({ model }) => model)).toEqual(["scripted", "model-b", "model-c"]);
 });
 
-test("a model that is always ready leaves room for an interrupt", async () => {
+test("a provider that always answers at once still lets an interrupt through", async () => {
   const endless = {
     name: "endless",
     async *stream() {
@@ -259,7 +259,7 @@ test("a UUID given as an id is shown and saved like every other", async () => {
   await expect(manager.newConversation({ id: `conv_${uuid}` })).rejects.toThrow("already exists");
 });
 
-test("without a home given the environment says where it is", async () => {
+test("without a home option the environment says where it is", async () => {
   const home = await temporaryFolder();
   const manager = new ConversationManager({ env: { CODY_HOME: home }, cwd: home });
   const { conversation } = await manager.newConversation();

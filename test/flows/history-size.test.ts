@@ -14,7 +14,7 @@ async function fiveTurns(config: ManagerOptions["config"] = {}) {
   return { ...opened, provider };
 }
 
-test("with maxSize 3 the fifth request holds three turns; the history and the rollout keep all", async () => {
+test("with maxSize 3 the fifth request holds three turns; the history and the rollout keep all of them", async () => {
   const { conversation, provider } = await fiveTurns({ history: { maxSize: 3 } });
   expect(provider.requests.at(-1)?.input).toEqual([
     user("three"),
@@ -29,7 +29,7 @@ test("with maxSize 3 the fifth request holds three turns; the history and the ro
   expect(lines.filter(({ type }) => type === "response_item").map(({ payload }) => payload)).toEqual(all);
 });
 
-test("without it the model sees all of them", async () => {
+test("without maxSize the model sees all turns", async () => {
   const { provider } = await fiveTurns();
   expect(provider.requests.at(-1)?.input).toHaveLength(9);
 });

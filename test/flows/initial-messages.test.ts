@@ -13,7 +13,7 @@ interface Shown {
   readonly message?: string;
 }
 
-/** What `session_configured` shows of a saved conversation. */
+/** The messages `session_configured` shows of a saved conversation. */
 async function shownOnResume(home: string, id: string): Promise<Shown[]> {
   const { manager } = await openManager({ home, providers: [scripted([])] });
   const resumed = await manager.resumeConversation(id, { provider: "scripted", model: "m" });
@@ -25,7 +25,7 @@ async function shownOnResume(home: string, id: string): Promise<Shown[]> {
 const asked = (message: string) => ({ type: "user_message", message });
 const answered = (message: string) => ({ type: "agent_message", message });
 
-test("after two compactions a resume shows all that was said, and no summary", async () => {
+test("after two compactions a resume shows every message and no summary", async () => {
   const replies = [says("one"), says("The summary"), says("two"), says("The second summary"), says("three")];
   const { manager, home, conversation, conversationId } = await openCompacting(replies);
   await conversation.processMessage("first");
@@ -44,7 +44,7 @@ test("after two compactions a resume shows all that was said, and no summary", a
   ]);
 });
 
-test("a fork of a compacted conversation shows what its parent has said", async () => {
+test("a fork of a compacted conversation shows its parent's messages", async () => {
   const { manager, home, conversation, conversationId } = await openCompacting([says("one"), says("The summary")]);
   await conversation.processMessage("first");
   await conversation.compact();
@@ -55,7 +55,7 @@ test("a fork of a compacted conversation shows what its parent has said", async 
   expect(shown).toEqual([asked("first"), answered("one")]);
 });
 
-test("what was put in place of a history is what is shown", async () => {
+test("after replaceHistory the replacement is shown", async () => {
   const { manager, home, conversation, conversationId } = await openCompacting([says("one")]);
   await conversation.processMessage("first");
   await conversation.replaceHistory([user("a"), assistant("b")]);
@@ -66,7 +66,7 @@ test("what was put in place of a history is what is shown", async () => {
 test.each([
   ["compact-twice", ["Q1", "First answer.", "Q2", "answer Q2", "Q3", "answer Q3"]],
   ["rollback", ["Q1", "An answer.", "Q2", "An answer.", "Q4", "An answer."]],
-])("of a rollout of Codex neither a summary nor what was rolled back is shown: %s", async (scenario, said) => {
+])("a Codex rollout is shown without summaries and rolled-back turns: %s", async (scenario, said) => {
   const home = await temporaryFolder();
   const [{ id, path } = { id: "", path: "" }] = await putCodexRollouts(join(home, "codex"), `v0.147.0/${scenario}`);
   await mkdir(join(home, "conversations"));
@@ -77,7 +77,7 @@ test.each([
 const line = (payload: object) =>
   `${JSON.stringify({ timestamp: "2026-11-18T00:00:00.000Z", type: "response_item", payload })}\n`;
 
-test("of a very long conversation the newest messages are shown, and that there are others", async () => {
+test("a very long conversation shows its newest messages and says that there are older ones", async () => {
   const home = await temporaryFolder();
   const path = join(home, "conversations", "conv_long.jsonl");
   await mkdir(join(home, "conversations"));

@@ -22,7 +22,7 @@ function filesIn(prompt: string | undefined): string[] {
   return blocks.split(/\n\n(?=Instructions from: )/).filter((block) => block !== "");
 }
 
-test("the home's file is told first, then those from the root of the repository down to the working folder", async () => {
+test("the home's instruction file comes first, then those from the repository root down to the working folder", async () => {
   const root = await projectWith({
     "AGENTS.md": "root",
     "CLAUDE.md": "root for claude",
@@ -56,7 +56,7 @@ test("the home's file is told first, then those from the root of the repository 
   ]);
 });
 
-test("a file that is changed, made or removed is told as it is when the next turn begins", async () => {
+test("changed, added and removed instruction files take effect at the next turn", async () => {
   const root = await projectWith({ "AGENTS.md": "first" });
   const provider = scripted(Array.from({ length: 4 }, () => says("Yes")));
   const { conversation } = await openConversation({ provider, cwd: root });
@@ -73,7 +73,7 @@ test("a file that is changed, made or removed is told as it is when the next tur
   expect(texts).toEqual([["first"], ["second"], ["second", "third"], ["third"]]);
 });
 
-test("they are part of what is known before the first turn, and of a resumed conversation", async () => {
+test("instruction files are in the prompt before the first turn, and after a resume", async () => {
   const root = await projectWith({ "AGENTS.md": "Always be kind." });
   const provider = scripted([says("Yes"), says("Yes")]);
   const { manager, conversation, conversationId } = await openConversation({ provider, cwd: root });
@@ -87,7 +87,7 @@ test("they are part of what is known before the first turn, and of a resumed con
   expect(provider.requests[1]?.instructions).toContain("Always be brief.");
 });
 
-test("after a compaction the model is still told them, and they are no part of the summary", async () => {
+test("after a compaction instruction files are still in the prompt and not in the summary", async () => {
   const root = await projectWith({ "AGENTS.md": "Always be kind." });
   const provider = scripted([says("Yes"), says("A summary."), says("Yes")]);
   const { conversation } = await openConversation({ provider, cwd: root });
@@ -99,7 +99,7 @@ test("after a compaction the model is still told them, and they are no part of t
   expect(JSON.stringify(last?.input)).not.toContain("Always be kind.");
 });
 
-test("what is configured takes the base prompt's place, and stands behind the files", async () => {
+test("configured instructions replace the base prompt and follow the files", async () => {
   const root = await projectWith({ "AGENTS.md": "file" });
   const provider = scripted([says("Yes")]);
   const config = {
@@ -120,7 +120,7 @@ test("what is configured takes the base prompt's place, and stands behind the fi
   );
 });
 
-test("files that cannot be told do not stop a turn, and are warned of once", async () => {
+test("unreadable instruction files do not stop a turn, and are warned about once", async () => {
   const root = await projectWith({ "src/AGENTS.md": "still here" });
   execFileSync("mkfifo", [join(root, "AGENTS.md")]);
   await symlink("/etc/passwd", join(root, "CLAUDE.md"));
@@ -141,7 +141,7 @@ test("files that cannot be told do not stop a turn, and are warned of once", asy
   expect(provider.requests[1]?.instructions).not.toContain("root:");
 });
 
-test("a turn in another folder is told that folder's files", async () => {
+test("a turn in another folder gets that folder's instruction files", async () => {
   const [one, two] = [await projectWith({ "AGENTS.md": "one" }), await projectWith({ "AGENTS.md": "two" })];
   const provider = scripted([says("Yes"), says("Yes")]);
   const { conversation } = await openConversation({ provider, cwd: one });

@@ -35,11 +35,11 @@ async function project(trust: TrustLevel | undefined): Promise<Project> {
 }
 
 interface Played {
-  /** Why somebody was asked about saving; undefined when nobody was. */
+  /** The reason in the approval request for saving; undefined when there was no request. */
   readonly asked: string | undefined;
   readonly saved: Record<string, unknown>[];
   readonly events: EventLog;
-  /** What the model was answered. */
+  /** The output the model got. */
   readonly outputs: readonly unknown[];
 }
 
@@ -47,11 +47,11 @@ interface PlayOptions {
   readonly config?: WrittenConfig;
   readonly tools?: Tool[];
   readonly input?: string | Op;
-  /** What is said to the question about saving. */
+  /** The decision on the approval request for saving. */
   readonly decision?: "approved" | "denied";
 }
 
-/** Plays one turn; every call but the one that saves is approved. */
+/** Plays one turn and approves every call except the one that saves. */
 async function play({ cwd, home }: Project, replies: Iterable<Reply>, options: PlayOptions = {}): Promise<Played> {
   const { input = "go", decision = "denied", config = {}, tools = [] } = options;
   const provider = scripted([...replies, saves, says("Done.")]);
@@ -83,7 +83,7 @@ async function savedIn(cwd: string): Promise<Record<string, unknown>[]> {
 }
 
 test.each(["on-request", "never"] as const)(
-  "in a trusted project a model saves unasked under %s, and the entry and the event say that it did",
+  "in a trusted project a model saves without approval under %s, and the entry and the event record that",
   async (approvalPolicy) => {
     const { asked, saved, events } = await play(await project("trusted"), [], { config: { approvalPolicy } });
     expect(asked).toBeUndefined();
@@ -98,7 +98,7 @@ test.each(["on-request", "never"] as const)(
   },
 );
 
-test.each([undefined, "untrusted"] as const)("in a project whose trust is %s saving is asked about", async (trust) => {
+test.each([undefined, "untrusted"] as const)("in a project whose trust is %s saving needs approval", async (trust) => {
   const where = await project(trust);
   const denied = await play(where, []);
   expect(denied.asked).toContain("the project is not trusted");
@@ -108,7 +108,7 @@ test.each([undefined, "untrusted"] as const)("in a project whose trust is %s sav
   expect(approved.saved).toEqual([expect.objectContaining({ source: "model" })]);
 });
 
-test("under never nothing is saved in a project that is not trusted, and the turn completes", async () => {
+test("under never nothing is saved in an untrusted project, and the turn completes", async () => {
   const { asked, saved, outputs, events } = await play(await project(undefined), [], {
     config: { approvalPolicy: "never" },
   });
@@ -122,7 +122,7 @@ test("the policy untrusted asks in a trusted project too", async () => {
   expect(asked).toBe("the approval policy untrusted requires approval for every change");
 });
 
-test("with full access saving is not asked about, whatever was read", async () => {
+test("with full access saving needs no approval, whatever was read", async () => {
   const where = await project(undefined);
   const reading = calls("read_file", "read", { path: join(where.elsewhere, "outside.txt") });
   const { asked, saved } = await play(where, [reading], { config: { sandbox: "danger-full-access" } });
@@ -238,7 +238,7 @@ const inside: readonly Reading[] = [
   },
 ];
 
-test.each(inside)("a turn that has read $what saves unasked", async ({ replies, input, tools = [] }) => {
+test.each(inside)("a turn that has read $what saves without approval", async ({ replies, input, tools = [] }) => {
   const where = await project("trusted");
   await writeFile(join(where.cwd, "inside.png"), Buffer.from(image, "base64"));
   const options = { tools, ...(input === undefined ? {} : { input: input(where) }) };
@@ -247,7 +247,7 @@ test.each(inside)("a turn that has read $what saves unasked", async ({ replies, 
   expect(saved).toHaveLength(1);
 });
 
-test("a call that was refused has read nothing", async () => {
+test("a refused call counts as having read nothing", async () => {
   const where = await project("trusted");
   const { asked, saved } = await play(where, [calls("shell", "c", { command: ["true"] })], {
     config: { approvalPolicy: "never" },
@@ -256,7 +256,7 @@ test("a call that was refused has read nothing", async () => {
   expect(saved).toHaveLength(1);
 });
 
-test("all of a trusted project is inside, also from one of its folders", async () => {
+test("a subfolder of a trusted project is trusted", async () => {
   const where = await project("trusted");
   const cwd = join(where.cwd, "packages/a");
   await Promise.all([mkdir(cwd, { recursive: true }), mkdir(join(where.cwd, ".git"))]);
@@ -265,7 +265,7 @@ test("all of a trusted project is inside, also from one of its folders", async (
   expect(await savedIn(where.cwd)).toHaveLength(1);
 });
 
-test("a link into a trusted project does not lend its trust to the folder the link lies in", async () => {
+test("a symbolic link into a trusted project does not make the folder that contains the link trusted", async () => {
   const where = await project("trusted");
   await mkdir(join(where.elsewhere, ".git"));
   await symlink(where.cwd, join(where.elsewhere, "link"));
@@ -273,7 +273,7 @@ test("a link into a trusted project does not lend its trust to the folder the li
   expect(asked).toContain("the project is not trusted");
 });
 
-test("what an earlier turn has read does not count in the next", async () => {
+test("reads of an earlier turn do not count in the next", async () => {
   const where = await project("trusted");
   const provider = scripted([
     calls("read_file", "c", { path: join(where.elsewhere, "outside.txt") }),
@@ -296,7 +296,7 @@ test("processMessage without an approver skips a save that needs one and keeps t
   expect(await savedIn(cwd)).toEqual([]);
 });
 
-test("a turn that goes on after a crash asks, since nobody knows what it has read", async () => {
+test("a turn resumed after a crash asks, because its earlier reads are unknown", async () => {
   const where = await project("trusted");
   const shell = calls("shell", "c", { command: ["true"] });
   const first = await openConversation({ provider: scripted([shell]), env, cwd: where.cwd, home: where.home });

@@ -17,7 +17,7 @@ interface PromptBody {
   readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** The system prompt of a request, in each API's own place. */
+/** The system prompt of a request, in each API's own field. */
 function promptOf(request: { readonly body: unknown } | undefined): string {
   const { instructions, system, messages = [] } = (request?.body ?? {}) as PromptBody;
   const first = messages.find(({ role }) => role === "system" || role === "developer")?.content;
@@ -33,7 +33,7 @@ function saves(id: string, args: Record<string, unknown>): MockReply {
 describe.each(wireApis)("over $api", (spoken) => {
   const { api, provider, model } = spoken;
 
-  test("what one run saves is in the next run's prompt, ranked and within its budget", async () => {
+  test("entries saved in one run are in the next run's prompt, ranked and within its budget", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "AGENTS.md"), "Always be kind.");
     await seedKnowledge(cwd);
@@ -73,7 +73,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await later.processMessage("What do you know?");
     const prompt = promptOf(second.requests[0]);
     const [, section = ""] = /(## Project Knowledge\n[^]*?)\n\nInstructions from: /.exec(prompt) ?? [];
-    // 1.2, 0.8 × 1.3 × ½, 0.5 × 0.8, 0.8 × ¼; the longest is worth most and does not fit.
+    // 1.2, 0.8 × 1.3 × ½, 0.5 × 0.8, 0.8 × ¼; the longest entry has the highest score and does not fit.
     expect(section).toBe(
       [
         "## Project Knowledge",
@@ -97,7 +97,7 @@ function entry(id: string, timestamp: string, type: string, content: string, fie
   return JSON.stringify({ id, timestamp, type, content, confidence: 0.8, ...fields });
 }
 
-/** Entries of one and two months ago, one that was replaced, one that is too long, and a line that is none. */
+/** Entries of one and two months ago, one that was replaced, one that is too long, and an invalid line. */
 async function seedKnowledge(cwd: string): Promise<void> {
   await mkdir(join(cwd, ".cody/knowledge"), { recursive: true });
   await writeFile(
@@ -123,7 +123,7 @@ async function linesOf(cwd: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test("saving is asked about like any other change, and what is refused is not saved", async () => {
+test("saving needs approval like any other change, and a denied entry is not saved", async () => {
   const cwd = await temporaryFolder();
   const provider = scripted([calls("add_knowledge", "call_1", { type: "pattern", content: "x" }), says("Well.")]);
   const { conversation, events } = await openConversation({ provider, cwd });
@@ -153,7 +153,7 @@ test.each([
   expect(events.types()).not.toContain("knowledge_saved");
 });
 
-test("a secret that is known is not saved, told or shown", async () => {
+test("a known secret is not saved, put in a prompt or shown", async () => {
   const cwd = await temporaryFolder();
   const secret = "sk-very-secret-0123456789";
   const provider = scripted([
@@ -173,7 +173,7 @@ test("a secret that is known is not saved, told or shown", async () => {
   expect(await readFile(join(cwd, ".cody/knowledge/knowledge.jsonl"), "utf8")).not.toContain(secret);
 });
 
-test("what cannot be saved is told to the model, and the turn goes on", async () => {
+test("an entry that cannot be saved is reported to the model, and the turn continues", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, ".cody"), "");
   const provider = scripted([calls("add_knowledge", "call_1", { type: "pattern", content: "x" }), says("Well.")]);
@@ -185,7 +185,7 @@ test("what cannot be saved is told to the model, and the turn goes on", async ()
   });
 });
 
-test("lines that are no knowledge are passed over with one warning for a conversation", async () => {
+test("invalid lines are skipped with one warning per conversation", async () => {
   const cwd = await temporaryFolder();
   await seedKnowledge(cwd);
   const provider = scripted([says("One"), says("Two")]);
@@ -199,7 +199,7 @@ test("lines that are no knowledge are passed over with one warning for a convers
   expect(provider.requests[0]?.instructions).toContain("- [preference] Short answers");
 });
 
-test("switched off, nothing is told, offered or saved", async () => {
+test("when knowledge is switched off, nothing is put in the prompt, offered or saved", async () => {
   const cwd = await temporaryFolder();
   await seedKnowledge(cwd);
   const provider = scripted([calls("add_knowledge", "call_1", { type: "pattern", content: "x" }), says("Well.")]);
@@ -216,7 +216,7 @@ test("switched off, nothing is told, offered or saved", async () => {
   expect(second?.input.at(-1)).toMatchObject({ output: "unknown tool add_knowledge" });
 });
 
-test("a hundred conversations of one project share what is known, and each sees what another has saved", async () => {
+test("a hundred conversations of one project share its knowledge, and each sees what another has saved", async () => {
   const cwd = await temporaryFolder();
   const saving = scripted([calls("add_knowledge", "call_1", { type: "pattern", content: "shared" }), says("Well.")]);
   const asking = { ...scripted(Array.from({ length: 200 }, () => says("Yes"))), name: "asking" };
@@ -228,6 +228,6 @@ test("a hundred conversations of one project share what is known, and each sees 
   await Promise.all(opened.map(({ conversation }) => conversation.processMessage("after")));
   const told = asking.requests.map(({ instructions }) => instructions.includes("- [pattern] shared"));
   expect(told).toEqual([...Array.from({ length: 100 }, () => false), ...Array.from({ length: 100 }, () => true)]);
-  // One text for all: a thousand conversations do not have a thousand copies.
+  // All conversations share one string, so a thousand of them do not hold a thousand copies.
   expect(new Set(asking.requests.map(({ instructions }) => instructions)).size).toBe(2);
 });

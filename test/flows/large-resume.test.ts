@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { plainRedactor } from "../support/redaction.js";
 
 const id = "conv_large";
-/** Above this a rollout is read in a thread. */
+/** Larger rollouts are read in threads. */
 const large = 5 * 1024 * 1024;
 const small = 200 * 1024;
 
@@ -35,7 +35,7 @@ function openPool(): CpuPool {
   return pool;
 }
 
-/** Damages the fifth line from the end; gives its number. */
+/** Damages the fifth line from the end and returns its number. */
 async function damage(path: string, text: string): Promise<number> {
   const lines = (await readFile(path, "utf8")).split("\n");
   const number = lines.length - 5;
@@ -44,7 +44,7 @@ async function damage(path: string, text: string): Promise<number> {
   return number;
 }
 
-/** In stretches so short that there are many, with lines that are longer than some of them. */
+/** Options that split a file into many short ranges, some of them shorter than a line. */
 async function inThreads(pool: CpuPool, path: string): Promise<StoredState> {
   const { size: bytes } = await stat(path);
   return await loadInThreads(pool, { path, conversationId: id, bytes, segmentBytes: 10_000 });
@@ -59,19 +59,19 @@ function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.catch((error: unknown) => error);
 }
 
-test("a large conversation is resumed with all of its history and goes on", async () => {
+test("a large conversation is resumed with all of its history and continues", async () => {
   const { home, path } = await rolloutOf(6 * 1024 * 1024);
   const { state } = await foldLines(fileLines(path, id));
   const { manager } = await openManager({ home, providers: [scripted([says("Welcome back")])] });
   const resumed = await manager.resumeConversation(id, { provider: "scripted", model: "m" });
-  // Compared by Node, because a matcher takes seconds for so much.
+  // Compared with Node's assert, because a matcher takes seconds for this much data.
   expect(isDeepStrictEqual(resumed.getHistory().slice(0, state.history.length), state.history)).toBe(true);
   expect(resumed.notice).toContain("1 line");
   await resumed.processMessage("hello again");
   expect(resumed.getHistory().at(-1)).toMatchObject({ content: [{ text: "Welcome back" }] });
 });
 
-test("a large rollout that is damaged is refused in the same words", async () => {
+test("a damaged large rollout is refused with the same message as a small one", async () => {
   const { home, path } = await rolloutOf(large);
   const line = await damage(path, "not JSON");
   const { manager } = await openManager({ home });
@@ -80,7 +80,7 @@ test("a large rollout that is damaged is refused in the same words", async () =>
   );
 });
 
-test("a rollout that is read in threads gives what it gives here", async () => {
+test("a rollout read in threads equals the same rollout read in the main thread", async () => {
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
   await appendFile(path, '{"timestamp":"","type":"of_tomorrow"}\n{"timestamp":"2026-11');
@@ -90,13 +90,13 @@ test("a rollout that is read in threads gives what it gives here", async () => {
   expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
-test("what was never replaced is read here", async () => {
+test("a rollout without a replaced history is read in the main thread", async () => {
   const { path } = await rolloutOf(small);
   const here = await foldLines(fileLines(path, id));
   expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
-test("what only looks as if it replaced the history does not", async () => {
+test("text that only looks like a replaced history does not count as one", async () => {
   const pool = openPool();
   const call = { type: "tool_search_call", call_id: "1", arguments: { replacement_history: [] } };
   const lines = [
@@ -112,7 +112,7 @@ test("what only looks as if it replaced the history does not", async () => {
   }
 });
 
-test("a summary that is longer than it should be does not hide the line it stands in", async () => {
+test("an oversized summary does not hide the line it is in", async () => {
   const { path } = await rolloutOf(small);
   const payload = { message: "long ".repeat(50_000), replacement_history: [summary] };
   await appendFile(path, `${JSON.stringify({ timestamp: "", type: "compacted", payload })}\n`);
@@ -121,7 +121,7 @@ test("a summary that is longer than it should be does not hide the line it stand
   expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
-test("damage of every kind is the same error from a thread", async () => {
+test("every kind of damage gives the same error from a thread", async () => {
   const pool = openPool();
   for (const text of ["not JSON", '"no object"', "[]", "null"]) {
     const { path } = await rolloutOf(small);
@@ -133,7 +133,7 @@ test("damage of every kind is the same error from a thread", async () => {
   }
 });
 
-test("a line that is as deep as any may be crosses, and a deeper one is refused in the same words", async () => {
+test("a line nested to the depth limit is passed on, and a deeper one is refused with the same message", async () => {
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
   await appendFile(path, deepLine(maxLineDepth - 2));
@@ -146,7 +146,7 @@ test("a line that is as deep as any may be crosses, and a deeper one is refused 
   expect(await errorOf(inThreads(openPool(), path))).toStrictEqual(here);
 });
 
-test("a rollout that does not begin as it should is read as ever", async () => {
+test("a rollout whose metadata is not in its first line is read the same way", async () => {
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
   const [first, ...lines] = (await readFile(path, "utf8")).split("\n");
@@ -156,13 +156,13 @@ test("a rollout that does not begin as it should is read as ever", async () => {
   expect(await inThreads(openPool(), path)).toEqual(here);
 });
 
-test("a file that is gone is not found, also by threads", async () => {
+test("a missing file is reported as not found by threads too", async () => {
   const { path } = await rolloutOf(small);
   const loading = loadInThreads(openPool(), { path: `${path}.missing`, conversationId: id, bytes: small });
   expect(await errorOf(loading)).toBeInstanceOf(ConversationNotFoundError);
 });
 
-test("what no thread can read is read here", async () => {
+test("a rollout that no thread can read is read in the main thread", async () => {
   const { directory, path } = await rolloutOf(large);
   await appendCompaction(path);
   const closed = openCpuPool();

@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const now = new Date(2026, 10, 6, 3, 4, 5);
 
-/** A home of cody and one of Codex, and a manager in one of the layouts. */
+/** A cody home and a Codex home, and a manager in one of the layouts. */
 async function homes() {
   const folder = await temporaryFolder();
   const [home, codex, cwd] = [join(folder, "cody"), join(folder, "codex"), join(folder, "my_app")];
@@ -41,7 +41,7 @@ async function said(layout: Layout) {
   return { ...parts, conversationId, path };
 }
 
-test("layout codex files a conversation as Codex does, for its owner alone", async () => {
+test("layout codex stores a conversation where Codex does, readable by its owner only", async () => {
   const { codex, conversationId, path, cwd } = await said("codex");
   const bare = bareId(conversationId);
   expect(relative(codex, path)).toBe(`sessions/2026/11/06/rollout-2026-11-06T03-04-05-${bare}.jsonl`);
@@ -59,7 +59,7 @@ test("layout codex files a conversation as Codex does, for its owner alone", asy
   expect(rest.every(({ timestamp }) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(timestamp))).toBe(true);
 });
 
-test("layout project files a conversation in the folder of its project", async () => {
+test("layout project stores a conversation in the folder of its project", async () => {
   const { home, conversationId, path, cwd } = await said("project");
   const folder = cwd.slice(1).replaceAll("/", "_");
   expect(relative(home, path)).toBe(`conversations/${folder}/${bareId(conversationId)}.jsonl`);
@@ -70,7 +70,7 @@ test.each([
   ["codex", "project"],
   ["project", "cody"],
   ["cody", "codex"],
-] as const)("what was filed in layout %s goes on in the same file in layout %s", async (before, after) => {
+] as const)("a conversation stored in layout %s continues in the same file in layout %s", async (before, after) => {
   const { conversationId, path, open } = await said(before);
   const { ino } = await stat(path);
   const { manager } = await open(after, "Again");
@@ -88,7 +88,7 @@ test.each([
   expect((await stat(path)).ino).toBe(ino);
 });
 
-test("a list shows every layout, and what Codex wrote itself only when its layout is asked for", async () => {
+test("a list shows every layout, and Codex's own conversations only in layout codex", async () => {
   const { codex, conversationId, open } = await said("project");
   const [{ id: foreignId } = { id: "" }] = await putCodexRollouts(codex, "v0.147.0/simple");
   const inCodex = await open("codex", "x");
@@ -100,7 +100,7 @@ test("a list shows every layout, and what Codex wrote itself only when its layou
   expect(await idsIn(inCodex)).toEqual([conversationId, codexId, foreignId].toSorted());
 });
 
-test("a fork and an id that is taken are seen across layouts, and Codex's ids are UUIDs", async () => {
+test("fork and id checks cover all layouts, and ids in layout codex are UUIDs", async () => {
   const { conversationId, codex, open } = await said("codex");
   const { manager } = await open("project", "x");
   await expect(manager.newConversation({ id: conversationId })).rejects.toThrow("already exists");
@@ -113,7 +113,7 @@ test("a fork and an id that is taken are seen across layouts, and Codex's ids ar
   expect(await readdir(codex)).toContain("sessions");
 });
 
-test("what Codex has open is refused with its name, and left as it is", async () => {
+test("a conversation that Codex has open is refused with Codex's name and left unchanged", async () => {
   const { codex, conversationId, path, open } = await said("codex");
   await appendFile(path, '{"torn');
   const before = await readFile(path);
@@ -127,7 +127,7 @@ test("what Codex has open is refused with its name, and left as it is", async ()
   if (lock.status === "taken") await lock.release();
   const resumed = await manager.resumeConversation(conversationId);
   expect(resumed.notice).toMatch(/incomplete after a crash: its 6 bytes were moved to \.cody-[0-9a-f]{16}\.torn-1/);
-  // Old Codex would take any file with the id in its name for the rollout.
+  // Old versions of Codex take any file with the id in its name for the rollout.
   const named = (await readdir(dirname(path))).filter((name) => name.includes(bareId(conversationId)));
   expect(named).toEqual([basename(path)]);
   expect(await locks.take(conversationId)).toEqual({ status: "held" });
@@ -135,7 +135,7 @@ test("what Codex has open is refused with its name, and left as it is", async ()
   expect(await locks.take(conversationId)).toMatchObject({ status: "taken" });
 });
 
-test("another cody that has it open is named by its process, not as Codex", async () => {
+test("a conversation open in another cody process is refused with its pid, not with Codex's name", async () => {
   const { conversationId, open } = await said("codex");
   const one = await open("codex", "x");
   await one.manager.resumeConversation(conversationId);
@@ -143,7 +143,7 @@ test("another cody that has it open is named by its process, not as Codex", asyn
   await expect(two.manager.resumeConversation(conversationId)).rejects.toThrow(`pid ${process.pid}`);
 });
 
-test("without flock(1) a new conversation says so, and one Codex may have open is not gone on with", async () => {
+test("without flock(1) a new conversation shows a warning, and one that Codex may have open is refused", async () => {
   const { codex, home, conversationId } = await said("codex");
   const { manager } = await openManager({
     home,
@@ -167,7 +167,7 @@ test("without flock(1) a new conversation says so, and one Codex may have open i
   expect(forced.notice).toContain("flock(1) is not installed");
 });
 
-test("a rollout that only Codex may add to is resumed as a copy, unless nothing is written", async () => {
+test("a rollout that only Codex may append to is resumed as a copy, unless nothing is written", async () => {
   const { home, codex, open } = await homes();
   const [paginated] = await putCodexRollouts(codex, "v0.166.0/tools");
   const { id = "", path = "" } = paginated ?? {};
@@ -193,7 +193,7 @@ test("a rollout that only Codex may add to is resumed as a copy, unless nothing 
   expect(again.getHistory().slice(0, 10)).toEqual(read.getHistory());
 });
 
-test("a rollout outside of every place is resumed and forked by its path", async () => {
+test("a rollout outside every layout is resumed and forked by its path", async () => {
   const { path, conversationId, cwd, codex, open } = await said("codex");
   const moved = join(cwd, "moved.jsonl");
   await rename(path, moved);
@@ -208,7 +208,7 @@ test("a rollout outside of every place is resumed and forked by its path", async
   await expect(manager.resumeRollout(codex)).rejects.toThrow("not a regular file");
 });
 
-test("after a turn of Codex a conversation goes on with the provider and model it had here", async () => {
+test("after a turn in Codex a conversation continues with the provider and model it had in cody", async () => {
   const { conversationId, path, open } = await said("codex");
   const payload = { cwd: "/", approval_policy: "never", sandbox_policy: { type: "read-only" }, model: "gpt-x" };
   const line = { timestamp: now.toISOString(), type: "turn_context", payload: { ...payload, summary: "auto" } };

@@ -24,7 +24,7 @@ function effectTool(readOnly: boolean) {
   return { runs, tool };
 }
 
-/** What a process leaves that was killed while it asked about the first of these calls. */
+/** Leaves the files of a process that was killed while it waited for approval of the first of these calls. */
 async function killedWhileAsking(reply: Reply) {
   const { runs, tool } = effectTool(false);
   const opened = await openConversation({ provider: scripted([reply]), tools: [tool] });
@@ -51,7 +51,7 @@ async function resumed(home: string, conversationId: string, options: ResumeOpti
 const one = callsAll({ name: "effect", callId: "a", arguments: '{"what":"one"}' });
 
 test.each([true, false])(
-  "a call left by a crash is asked about, whatever may run unasked (reads only: %s)",
+  "a call left by a crash needs approval even where calls run without it (reads only: %s)",
   async (readOnly) => {
     const { home, conversationId } = await killedWhileAsking(one);
     const asked: ResumeConfig = { sandbox: "danger-full-access" };
@@ -65,7 +65,7 @@ test.each([true, false])(
   },
 );
 
-test("one whose secret is not in the file is not run, and the model is told to make it again", async () => {
+test("a call whose secret is not in the file is not run, and the model is told to repeat it", async () => {
   const { home, conversationId, asked } = await killedWhileAsking(
     callsAll({ name: "effect", callId: "a", arguments: '{"what":"password=hunter2"}' }),
   );
@@ -82,7 +82,7 @@ test("one whose secret is not in the file is not run, and the model is told to m
   });
 });
 
-test("under never it is refused", async () => {
+test("under never a call left by a crash is refused", async () => {
   const { home, conversationId } = await killedWhileAsking(one);
   const asked: ResumeConfig = { approvalPolicy: "never", sandbox: "danger-full-access" };
   const { events, runs } = await resumed(home, conversationId, { asked });
@@ -90,7 +90,7 @@ test("under never it is refused", async () => {
   expect(runs).toEqual([]);
 });
 
-test("what was unfit to run is not fit after a crash", async () => {
+test("a call that was invalid before a crash is still invalid after it", async () => {
   const { home, conversationId } = await killedWhileAsking(
     callsAll(
       { name: "effect", callId: "a", arguments: '{"what":"one"}' },
@@ -107,7 +107,7 @@ test("what was unfit to run is not fit after a crash", async () => {
   expect(outputs).toHaveLength(3);
 });
 
-test("a fork of a conversation that asks does not ask too", async () => {
+test("a fork of a conversation with an open request does not ask again", async () => {
   const { manager, conversation, conversationId, events, asked, runs } = await killedWhileAsking(one);
   const fork = await manager.forkConversation(conversationId);
   const forked = new EventLog(fork.conversation);
@@ -123,7 +123,7 @@ test("a fork of a conversation that asks does not ask too", async () => {
   expect(runs).toEqual([]);
 });
 
-test("what is not saved does not go on with a turn of a file: it would do so every time", async () => {
+test("an unsaved resume does not continue the file's open turn, or every such resume would run it", async () => {
   const { home, conversationId } = await killedWhileAsking(one);
   for (let round = 0; round < 2; round++) {
     const { manager, events, runs, conversation } = await resumed(home, conversationId, {

@@ -3,7 +3,7 @@ import type { Provider } from "../../src/providers/provider.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { says } from "../support/scripted-provider.js";
 
-/** A provider that refuses more than so many requests at once, and remembers who asked in which order. */
+/** A provider that refuses more than a given number of simultaneous requests and records the order of the requests. */
 function narrow(most: number): Provider & { readonly asked: string[]; most: number } {
   let running = 0;
   const provider = {
@@ -25,7 +25,7 @@ function narrow(most: number): Provider & { readonly asked: string[]; most: numb
   return provider as unknown as Provider & { readonly asked: string[]; most: number };
 }
 
-test("a thousand conversations wait in line before a provider that takes twenty", async () => {
+test("a thousand conversations queue for a provider that accepts twenty requests at once", async () => {
   const provider = narrow(20);
   const config = { limits: { narrow: { concurrency: 20 } }, persistence: { enabled: false } };
   const { manager } = await openManager({ providers: [provider], config });
@@ -38,7 +38,7 @@ test("a thousand conversations wait in line before a provider that takes twenty"
   expect(new Set(provider.asked).size).toBe(1_000);
 });
 
-test("an interrupt takes a turn out of the line", async () => {
+test("an interrupt removes a turn from the request queue", async () => {
   const provider = narrow(1);
   const config = { limits: { narrow: { requestsPerMinute: 1 } } };
   const { manager } = await openManager({ providers: [provider], config });

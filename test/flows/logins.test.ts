@@ -6,7 +6,7 @@ import { openManager } from "../support/open-conversation.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { account, TokenIssuer } from "../support/token-issuer.js";
 
-/** A manager of somebody who is logged in with Codex, and the issuer of the login. */
+/** A manager whose user is logged in with Codex, and the issuer of the login. */
 async function loggedIn(options: ManagerOptions = {}) {
   const issuer = await TokenIssuer.open();
   const codexHome = await temporaryFolder();
@@ -24,7 +24,7 @@ async function loggedIn(options: ManagerOptions = {}) {
   return { issuer, manager, home, authFile, tokens: join(home, "tokens.json") };
 }
 
-test("a ChatGPT login of Codex answers over Responses, with its token and whose it is, and its file stays", async () => {
+test("a ChatGPT login of Codex is used over Responses with its token and account, and its file stays unchanged", async () => {
   const { issuer, manager, authFile, tokens } = await loggedIn();
   const before = await readFile(authFile, "utf8");
   const { conversation } = await manager.newConversation();
@@ -40,7 +40,7 @@ test("a ChatGPT login of Codex answers over Responses, with its token and whose 
   await expect(stat(tokens)).rejects.toThrow("ENOENT");
 });
 
-test("a token that ends soon is renewed once, for all who ask together, into cody's own file", async () => {
+test("a token about to expire is renewed once for all simultaneous requests, into cody's own file", async () => {
   const { issuer, manager, authFile, tokens } = await loggedIn();
   const before = await readFile(authFile, "utf8");
   const opened = await Promise.all([1, 2, 3, 4, 5].map(() => manager.newConversation()));
@@ -55,7 +55,7 @@ test("a token that ends soon is renewed once, for all who ask together, into cod
   });
 });
 
-test("a token the server refuses is renewed, and the request sent once more", async () => {
+test("a token the server refuses is renewed, and the request is sent once more", async () => {
   const { issuer, manager } = await loggedIn();
   const { conversation } = await manager.newConversation();
   issuer.endAccess();
@@ -68,7 +68,7 @@ test("a token the server refuses is renewed, and the request sent once more", as
   );
 });
 
-test("what Codex has renewed itself is newer than what cody made of what it had before", async () => {
+test("a token that Codex renewed itself replaces the older one that cody renewed", async () => {
   const { issuer, manager, authFile } = await loggedIn();
   const { conversation } = await manager.newConversation();
   issuer.endAccess();
@@ -80,7 +80,7 @@ test("what Codex has renewed itself is newer than what cody made of what it had 
   expect([issuer.refreshes, issuer.proofs.at(-1)]).toEqual([1, `Bearer ${access}`]);
 });
 
-test("summaries are made with the login too", async () => {
+test("summaries use the login too", async () => {
   const { issuer, manager } = await loggedIn();
   const { conversation } = await manager.newConversation();
   await conversation.processMessage("Hi");
@@ -90,7 +90,7 @@ test("summaries are made with the login too", async () => {
   expect(issuer.proofs.slice(1)).toEqual([issuer.proofs[0], expect.not.stringContaining(issuer.proofs[0] ?? "")]);
 });
 
-test("a login speaks its own API only, and nobody's environment says where its token goes", async () => {
+test("a login uses only its own API, and the environment cannot redirect its token", async () => {
   const { manager } = await loggedIn();
   await expect(manager.newConversation({ api: "chat" })).rejects.toThrow(
     "A ChatGPT login works with the responses API, not chat",
@@ -107,7 +107,7 @@ test("a login speaks its own API only, and nobody's environment says where its t
   await expect(conversation.processMessage("Hi")).rejects.toThrow("openai: no ChatGPT login found. Run: cody login");
 });
 
-test("a Claude login is used only when it was chosen, and is sent as a token and never as a key", async () => {
+test("a Claude login is used only when chosen, and is sent as a token and never as a key", async () => {
   const issuer = await TokenIssuer.open();
   const claudeHome = await temporaryFolder();
   const { access, refresh } = issuer.issue();
@@ -144,7 +144,7 @@ test("a Claude login is used only when it was chosen, and is sent as a token and
   expect(await readFile(path, "utf8")).toBe(text);
 });
 
-test("a server that refuses the new token too is asked no third time, and what it says back is no token", async () => {
+test("when the server refuses the new token too, there is no third request, and its error shows no token", async () => {
   const { issuer, manager, home } = await loggedIn();
   const { conversation } = await manager.newConversation();
   issuer.isClosed = true;
@@ -160,7 +160,7 @@ test("a server that refuses the new token too is asked no third time, and what i
   expect((await readdir(home)).filter((name) => name.includes("tokens"))).toEqual(["tokens.json"]);
 });
 
-test("a manager that is shut down while a token is renewed keeps what comes back", async () => {
+test("a manager shut down during a token renewal stores the renewed token", async () => {
   const { issuer, manager, tokens } = await loggedIn();
   const { conversation } = await manager.newConversation();
   issuer.nowMs += 3_600_000;
@@ -178,7 +178,7 @@ test("a manager that is shut down while a token is renewed keeps what comes back
   expect(JSON.parse(await readFile(tokens, "utf8"))).toMatchObject({ logins: { chatgpt: { refreshToken: refresh } } });
 });
 
-test("tokens are kept from the disk once they are known, those of before and those that came", async () => {
+test("known tokens, old and renewed, are redacted on disk", async () => {
   const { issuer, manager, home, authFile, tokens } = await loggedIn();
   const { conversation } = await manager.newConversation();
   const before = JSON.parse(await readFile(authFile, "utf8")).tokens;
@@ -192,7 +192,7 @@ test("tokens are kept from the disk once they are known, those of before and tho
   for (const secret of secrets) expect(await saidOnDisk(home)).not.toContain(secret);
 });
 
-test("a key of the keyring is kept from the disk once it is known", async () => {
+test("a key from the keyring is redacted on disk", async () => {
   const issuer = await TokenIssuer.open();
   const folder = await temporaryFolder();
   for (const name of ["secret-tool", "security"]) {

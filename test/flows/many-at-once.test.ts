@@ -11,7 +11,7 @@ import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const many = 200;
-/** A process costs more than everything else a conversation does. */
+/** Only some conversations run a command: a process costs more than everything else a conversation does. */
 const runsCommands = (index: number): boolean => index % 4 === 0;
 
 const hang = defineTool({
@@ -45,7 +45,7 @@ async function endsInFile(conversation: Conversation): Promise<string[]> {
   const lines = await rolloutLines(conversation.rolloutPath);
   const ids = lines.flatMap(({ payload }) => (payload["type"] === "task_started" ? [String(payload["turn_id"])] : []));
   const ends = lines.filter(({ payload }) => endTypes.some((type) => type === payload["type"]));
-  // Each turn that has begun ends once.
+  // Each started turn ends exactly once.
   expect(ends.map(({ payload }) => payload["turn_id"])).toEqual(ids);
   return ends.map(({ payload }) => String(payload["type"]));
 }
@@ -55,7 +55,7 @@ async function outputsInFile(conversation: Conversation): Promise<unknown[]> {
   return lines.flatMap(({ payload }) => (payload["type"] === "function_call_output" ? [payload["output"]] : []));
 }
 
-test("200 conversations work at once, whatever one of them does", { timeout: 120_000 }, async () => {
+test("200 conversations run at once, whatever one of them does", { timeout: 120_000 }, async () => {
   const { manager, open } = await openMany();
   const crashing = await open("crashes", 0);
   const flooding = await open("floods", 1);
@@ -95,7 +95,7 @@ test("200 conversations work at once, whatever one of them does", { timeout: 120
 });
 
 test(
-  "a shutdown while 200 turns run ends and records every one, and leaves no process",
+  "a shutdown while 200 turns run ends and records every turn and leaves no process",
   { timeout: 120_000 },
   async () => {
     const { manager, open, mark } = await openMany();

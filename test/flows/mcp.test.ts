@@ -25,7 +25,7 @@ function open(replies: Iterable<Reply>, servers: McpServerEntries, more: Manager
 
 const fullAccess = { approvalPolicy: "on-request", sandbox: "danger-full-access" } as const;
 
-test("a conversation tells how its servers start, and its model calls their tools", async () => {
+test("a conversation reports the start of its servers, and its model calls their tools", async () => {
   const { conversation, events } = await open(
     [calls("mcp__one__echo", "c1", { text: "hi" }), says("done")],
     {
@@ -59,7 +59,7 @@ test("a conversation tells how its servers start, and its model calls their tool
   expect(outputs(conversation.getHistory())).toEqual(["echo: hi"]);
 });
 
-test("a turn waits for servers that start, and does without those that do not", async () => {
+test("a turn waits for starting servers, and continues without those that fail", async () => {
   const provider = scripted([says("done")]);
   const { conversation, events } = await openConversation({
     provider,
@@ -73,9 +73,9 @@ test("a turn waits for servers that start, and does without those that do not", 
   expect(names.some((name) => name.startsWith("mcp__slow"))).toBe(false);
 });
 
-test("only the first turn waits for a server that has failed", async () => {
+test("only the first turn waits for a failed server", async () => {
   const once = join(await temporaryFolder(), "once");
-  // It ends at once, and would then never be ready.
+  // The server exits at once, and would then never be ready.
   const broken = serverEntry(["crash", "silent"], { startup_timeout_sec: 600, env: { ONCE: once } });
   const { conversation } = await open([says("one"), says("two")], { broken });
   await conversation.processMessage("go");
@@ -83,7 +83,7 @@ test("only the first turn waits for a server that has failed", async () => {
   expect(conversation.getHistory()).toHaveLength(4);
 });
 
-test("an interrupt does not wait for a server that starts", async () => {
+test("an interrupt does not wait for a starting server", async () => {
   const { conversation, events } = await open([says("done")], { slow: serverEntry(["silent"]) });
   await conversation.submit("go");
   await events.until("task_started");
@@ -91,7 +91,7 @@ test("an interrupt does not wait for a server that starts", async () => {
   expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
 });
 
-test("a call is asked about, and an approval for all is for the tool as it was", async () => {
+test("a call needs approval, and an approval for the session covers the tool only while it is unchanged", async () => {
   const { conversation, events } = await open(
     [
       calls("mcp__one__echo", "c1", { text: "hi" }),
@@ -110,7 +110,7 @@ test("a call is asked about, and an approval for all is for the tool as it was",
   };
   await conversation.submit("go");
   await allow("c1");
-  // The same again is not asked about, so the next is the change.
+  // The same call again needs no approval, so the next request is about the changed tool.
   await allow("c3");
   await events.until("task_complete");
   await expect.poll(() => echoIn(conversation, events)).toBe("Says it again, and tells others");
@@ -138,7 +138,7 @@ test("an interrupt during a call reaches the server", async () => {
 test.each([
   ["approved", { action: "accept", content: { sure: true, size: "small" } }],
   ["denied", { action: "decline" }],
-] as const)("what a server asks is asked as an approval: %s", async (decision, answer) => {
+] as const)("an elicitation of a server becomes an approval request: %s", async (decision, answer) => {
   const { conversation, events } = await open([calls("mcp__one__ask", "c1"), says("done")], { one: serverEntry() });
   await conversation.submit("go");
   const call = await events.until("exec_approval_request");
@@ -154,7 +154,7 @@ test.each([
   expect(outputs(conversation.getHistory()).map((text) => JSON.parse(text) as unknown)).toEqual([answer]);
 });
 
-test("what a yes does not say is not made up", async () => {
+test("approving an elicitation that requires values cancels it instead of inventing them", async () => {
   const replies = [calls("mcp__one__ask", "c1", { required: ["name"] }), says("done")];
   const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
   await conversation.submit("go");
@@ -170,7 +170,7 @@ test.each([
   ["fail", "it went wrong"],
   ["nothing", "MCP server one: its answer is not a valid result"],
   ["die", "MCP server one: "],
-])("what %s gives back is told in bounds", async (tool, text) => {
+])("the output of %s is truncated to the limit", async (tool, text) => {
   const replies = [calls(`mcp__one__${tool}`, "c1"), says("done")];
   const { conversation, events } = await open(replies, { one: serverEntry() }, { config: fullAccess });
   await conversation.submit("go");
@@ -199,7 +199,7 @@ test("resources are listed and read", async () => {
   ]);
 });
 
-test("list_mcp_tools tells what there is", async () => {
+test("list_mcp_tools lists the tools of each server", async () => {
   const { conversation, events } = await open([], { one: serverEntry() });
   await conversation.submit({ type: "list_mcp_tools" });
   const { tools, resources, prompts } = await events.until("mcp_list_tools_response");
@@ -208,7 +208,7 @@ test("list_mcp_tools tells what there is", async () => {
   expect(prompts["one"]).toMatchObject([{ name: "greet" }]);
 });
 
-test("a hundred conversations of a project share one process, which ends with the last of them", async () => {
+test("a hundred conversations of a project share one server process, which ends with the last of them", async () => {
   const { entry, mark } = markedEntry();
   const provider = scripted(Array.from({ length: 100 }, () => says("done")));
   const { manager } = await openManager({ env, providers: [provider], config: { mcp_servers: { one: entry } } });
@@ -216,7 +216,7 @@ test("a hundred conversations of a project share one process, which ends with th
     Array.from({ length: 100 }, () => manager.newConversation({ provider: "scripted", model: "scripted" })),
   );
   await Promise.all(opened.map(({ conversation }) => conversation.processMessage("go")));
-  // The server and its guard.
+  // The server and its guard process.
   expect(await processesWith(mark)).toHaveLength(2);
   const [first, ...others] = opened;
   await Promise.all(others.map(({ conversation }) => conversation.shutdown()));
@@ -225,7 +225,7 @@ test("a hundred conversations of a project share one process, which ends with th
   expect(await gone(mark, 2_000)).toEqual([]);
 });
 
-test("nothing of a project's configuration runs before the user trusts the project", async () => {
+test("nothing in a project's configuration runs before the user trusts the project", async () => {
   const { entry, mark } = markedEntry();
   const [home, root] = [await temporaryFolder(), await temporaryFolder()];
   await mkdir(join(root, ".cody"));
@@ -249,7 +249,7 @@ function canary(place: string): string {
   return `canary-${place}-0123456789`;
 }
 
-test("a server that tells its own secrets tells them to nobody", async () => {
+test("secrets that a server repeats are redacted everywhere", async () => {
   const places = ["env", "flag", "header", "bearer", "query", "project"];
   const [home, root] = [await temporaryFolder(), await temporaryFolder()];
   await mkdir(join(root, ".cody"));
@@ -288,7 +288,7 @@ test("a server that tells its own secrets tells them to nobody", async () => {
   }
 });
 
-test("a token of a login is renewed when its time is over, and stands nowhere but in its file", async () => {
+test("an expired token of a login is renewed, and is stored only in its own file", async () => {
   const home = await temporaryFolder();
   const server = await OAuthServer.open();
   server.expiresIn = 0;
@@ -311,7 +311,7 @@ test("a token of a login is renewed when its time is over, and stands nowhere bu
   for (const secret of server.given) expect(everything).not.toContain(secret);
 });
 
-test("a program that forgets to shut down ends all the same, and its servers with it", async () => {
+test("a program that forgets to shut down exits, and its servers with it", async () => {
   const { entry, mark } = markedEntry();
   const home = await temporaryFolder();
   const options = {
@@ -332,7 +332,7 @@ test("a program that forgets to shut down ends all the same, and its servers wit
   expect(await gone(mark, 5_000)).toEqual([]);
 });
 
-test("a server that was lost between two turns is there again in the next", async () => {
+test("a server lost between two turns is restarted for the next turn", async () => {
   const replies = [
     calls("mcp__one__die", "c1"),
     says("sorry"),

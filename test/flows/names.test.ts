@@ -19,7 +19,7 @@ async function namesOf(path: string | null): Promise<unknown[]> {
   return lines.flatMap(({ payload }) => (payload["type"] === "named" ? [payload["name"]] : []));
 }
 
-test("a conversation is named when it is begun or later, and the name is in its rollout and in the list", async () => {
+test("a conversation is named at creation or later, and the name is in its rollout and in the list", async () => {
   const { manager } = await openManager({ providers: [replies()] });
   const { conversation } = await manager.newConversation({ provider: "scripted", name: "  first " });
   expect(conversation.name).toBe("first");
@@ -29,7 +29,7 @@ test("a conversation is named when it is begun or later, and the name is in its 
   expect(await manager.listConversations()).toMatchObject([{ id: conversation.id, name: "second" }]);
 });
 
-test("a conversation is found by its name, after ids and their beginnings", async () => {
+test("a conversation is found by its name, after ids and id prefixes", async () => {
   const provider = replies();
   const { manager, home, conversation } = await openConversation({ provider });
   await conversation.processMessage("hello");
@@ -46,7 +46,7 @@ test("a conversation is found by its name, after ids and their beginnings", asyn
   await expect(next.resumeConversation("My work")).rejects.toMatchObject({ code: "CONVERSATION_NOT_FOUND" });
 });
 
-test("a name that several have names their ids, and one that is gone is not counted", async () => {
+test("an ambiguous name is refused with the matching ids, and deleted conversations do not count", async () => {
   const { manager } = await openManager({ providers: [replies()] });
   const made = [];
   for (const _ of [1, 2, 3]) made.push((await manager.newConversation({ name: "twin" })).conversation);
@@ -59,7 +59,7 @@ test("a name that several have names their ids, and one that is gone is not coun
   expect((await manager.resumeConversation("twin", { allowEmpty: true })).id).toBe(third?.id);
 });
 
-test("a saved conversation is renamed without being resumed, and one that is open by itself", async () => {
+test("a saved conversation is renamed without being resumed, and an open one renames itself", async () => {
   const { manager, conversation } = await openConversation({ provider: replies() });
   expect(await manager.renameConversation(conversation.id, "open")).toEqual({ status: "saved" });
   expect(conversation.name).toBe("open");
@@ -75,7 +75,7 @@ test("a saved conversation is renamed without being resumed, and one that is ope
   );
 });
 
-test("a conversation another manager has open is not renamed", async () => {
+test("a conversation that another manager has open is not renamed", async () => {
   const { home, conversation } = await openConversation({ provider: replies() });
   const { manager } = await openManager({ home });
   await expect(manager.renameConversation(conversation.id, "mine")).rejects.toMatchObject({
@@ -83,7 +83,7 @@ test("a conversation another manager has open is not renamed", async () => {
   });
 });
 
-test("without an index names are still in the rollouts, and resuming puts them back", async () => {
+test("without an index names are still in the rollouts, and resuming restores them to the index", async () => {
   const provider = replies();
   const { manager, home, conversation } = await openConversation({ provider });
   await conversation.processMessage("hello");
@@ -96,7 +96,7 @@ test("without an index names are still in the rollouts, and resuming puts them b
   expect((await next.listConversations()).map(({ name }) => name)).toEqual(["kept"]);
 });
 
-test("an index that cannot be written is told, and the name is in the rollout all the same", async () => {
+test("an index that cannot be written is reported, and the name is still in the rollout", async () => {
   const { manager, home } = await openManager({ providers: [replies()] });
   await mkdir(join(home, "conversations", ".names.jsonl"), { recursive: true });
   await chmod(join(home, "conversations"), 0o700);
@@ -106,14 +106,14 @@ test("an index that cannot be written is told, and the name is in the rollout al
   expect(await namesOf(conversation.rolloutPath)).toEqual(["first", "second"]);
 });
 
-test("what is not saved has its name as long as it lives", async () => {
+test("an unsaved conversation keeps its name while it is open", async () => {
   const { manager } = await openManager({ config: { persistence: { enabled: false } } });
   const { conversation } = await manager.newConversation({ name: "gone soon" });
   expect(await conversation.rename("still here")).toEqual({ status: "off" });
   expect(await manager.listConversations()).toMatchObject([{ name: "still here" }]);
 });
 
-test("in layout codex the name is where Codex looks for it", async () => {
+test("in layout codex the name is stored where Codex looks for it", async () => {
   const codex = join(await temporaryFolder(), "codex");
   const env = { CODEX_HOME: codex, PATH: process.env["PATH"] };
   const { manager } = await openManager({ env, config: { persistence: { layout: "codex" } }, now });
@@ -127,7 +127,7 @@ test("in layout codex the name is where Codex looks for it", async () => {
   expect(await manager.listConversations()).toMatchObject([{ name: "by Codex" }]);
 });
 
-test("to a rollout that only Codex may add to nothing is added when it is renamed", async () => {
+test("renaming a rollout that only Codex may append to appends nothing", async () => {
   const codex = join(await temporaryFolder(), "codex");
   const rollouts = await putCodexRollouts(codex, "v0.166.0/simple");
   const [{ id, path } = { id: "", path: "" }] = rollouts;

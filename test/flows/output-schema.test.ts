@@ -23,7 +23,7 @@ const schema: OutputSchema = {
   additionalProperties: false,
 };
 
-/** Where each API is told what the answer has to fit. */
+/** Where each API's request carries the output schema. */
 const places: Readonly<Record<string, object>> = {
   responses: { text: { format: { type: "json_schema", name: "cody_output_schema", strict: true, schema } } },
   chat: {
@@ -49,7 +49,7 @@ function lastText(items: readonly ResponseItem[]): string {
 }
 
 describe.each(wireApis)("over $api", (spoken) => {
-  test("every request of the turn says what the answer has to fit, the next turn's do not", async () => {
+  test("every request of the turn carries the schema, and the next turn's requests do not", async () => {
     const mock = await mockLlm();
     const { api, provider, model } = spoken;
     const { manager } = await wireManager(mock, spoken, { config: { api, provider, model, approvalPolicy: "never" } });
@@ -69,7 +69,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     for (const key of Object.keys(place)) expect(mock.requests[2]?.body).not.toHaveProperty(key);
   });
 
-  test("a schema that cannot be enforced is refused before anything is sent or begun", async () => {
+  test("a schema that cannot be enforced is refused before anything is sent or started", async () => {
     const mock = await mockLlm();
     const { manager } = await wireManager(mock, spoken);
     const { conversation } = await manager.newConversation();
@@ -81,7 +81,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(conversation.turns).toBe(0);
   });
 
-  test("user_turn has it as in Codex, and an effort beside it", async () => {
+  test("user_turn accepts a schema as in Codex, together with an effort", async () => {
     const mock = await mockLlm();
     const { manager } = await wireManager(mock, spoken);
     const { conversation } = await manager.newConversation({ effort: "high" });
@@ -112,7 +112,7 @@ const tool = defineTool({
   run: () => "done",
 });
 
-test("the rollout has the schema with its turn alone, and a turn that goes on after a crash keeps it", async () => {
+test("the rollout stores the schema with its turn only, and a turn resumed after a crash keeps it", async () => {
   const provider = scripted([says("hi"), callsAll({ name: "effect", callId: "a", arguments: "{}" })]);
   const { conversation, conversationId, events } = await openConversation({ provider, tools: [tool] });
   await conversation.processMessage("hello");

@@ -29,7 +29,7 @@ test("a program imports the package, runs a turn and ends", async () => {
   expect(stdout).toMatch(/42.* true\n$/);
 });
 
-test("a program that forgets to shut down ends all the same, with everything saved", async () => {
+test("a program that forgets to shut down exits with everything saved", async () => {
   const { stdout, sockets } = await runScript(`
     const { conversation } = await manager.newConversation();
     await conversation.processMessage("my name is Alice");
@@ -37,7 +37,7 @@ test("a program that forgets to shut down ends all the same, with everything sav
   expect({ stdout, sockets }).toEqual({ stdout: "true\n", sockets: [] });
 });
 
-test("a program compacts a conversation with its own means", async () => {
+test("a program replaces the history of a conversation with its own compaction", async () => {
   const { stdout } = await runScript(`
     const { buildCompactedHistory, collectUserMessages } = await import(${JSON.stringify(entry)});
     const { conversation, conversationId } = await manager.newConversation({ name: "Sums" });
@@ -75,7 +75,7 @@ test("a program counts tokens in threads that do not keep it alive", async () =>
   expect(stdout).toBe("[ 6, 0 ]\n");
 });
 
-test("while conversations run the main thread does no synchronous file I/O", async () => {
+test("the main thread does no synchronous file I/O while conversations run", async () => {
   const { stdout, stderr } = await runScript(
     `
     await new Promise(setImmediate);
@@ -90,9 +90,9 @@ test("while conversations run the main thread does no synchronous file I/O", asy
   );
   expect(stdout).toBe("5\n");
   const warnings = stderr.split("WARNING: Detected use of sync API").slice(1);
-  // Making ids takes random bytes, which Node counts as well and which shows that the flag works.
+  // Creating ids takes random bytes, which Node reports as synchronous too; that shows that the flag works.
   expect(warnings.length).toBeGreaterThan(0);
-  // Node itself loads modules that way; that is not ours to change.
+  // Node itself loads modules synchronously.
   const files = warnings.filter((stack) => stack.includes("node:fs:") && !stack.includes("node:internal/modules/"));
   expect(files).toEqual([]);
 });

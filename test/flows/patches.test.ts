@@ -17,7 +17,7 @@ async function open(config: Config = {}) {
   return { file, provider, ...(await openConversation({ provider, config, cwd })) };
 }
 
-test("a patch is asked about with what would become of the files, and applied when it is approved", async () => {
+test("the approval request for a patch shows the resulting changes, and an approved patch is applied", async () => {
   const { conversation, events, cwd, file, provider } = await open();
   await conversation.submit("go");
   const request = await events.until("apply_patch_approval_request");
@@ -50,7 +50,7 @@ test("a patch is asked about with what would become of the files, and applied wh
   ]);
 });
 
-test("a patch that is denied changes nothing", async () => {
+test("a denied patch changes nothing", async () => {
   const { conversation, events, file } = await open();
   await conversation.submit("go");
   const { approval_id } = await events.until("apply_patch_approval_request");
@@ -60,7 +60,7 @@ test("a patch that is denied changes nothing", async () => {
   expect(events.types()).not.toContain("patch_apply_begin");
 });
 
-test("with full access it is applied unasked", async () => {
+test("with full access a patch is applied without approval", async () => {
   const { conversation, events, file } = await open({ approvalPolicy: "on-request", sandbox: "danger-full-access" });
   await conversation.submit("go");
   expect(await events.until("patch_apply_begin")).toMatchObject({ auto_approved: true });
@@ -68,7 +68,7 @@ test("with full access it is applied unasked", async () => {
   expect(await readFile(file, "utf8")).toBe("new\n");
 });
 
-test("`processMessage` asks the same person about patches", async () => {
+test("`processMessage` asks its approver about patches", async () => {
   const { conversation, file } = await open();
   const asked: unknown[] = [];
   await conversation.processMessage("go", {

@@ -10,7 +10,7 @@ async function pinsOf(path: string | null): Promise<unknown[]> {
   return lines.flatMap(({ payload }) => (payload["type"] === "pinned" ? [payload["pinned"]] : []));
 }
 
-test("a conversation is pinned while it is open and when it is not, in its rollout and in the list", async () => {
+test("a conversation is pinned while it is open or closed, in its rollout and in the list", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { manager, home, conversation, conversationId } = await openConversation({ provider });
   await conversation.processMessage("hello");
@@ -24,7 +24,7 @@ test("a conversation is pinned while it is open and when it is not, in its rollo
   expect(await pinsOf(join(home, "conversations", `${conversationId}.jsonl`))).toEqual([true, false, true]);
 });
 
-test("resuming puts a pin back whose index is gone, and a fork has none", async () => {
+test("resuming restores a pin whose index is gone, and a fork is not pinned", async () => {
   const provider = scripted([says("one")]);
   const { manager, home, conversation, conversationId } = await openConversation({ provider });
   await conversation.processMessage("hello");

@@ -59,7 +59,7 @@ describe("a web search by the provider", () => {
     expect(inputs(mock)[1]).toContainEqual(sent);
   });
 
-  test("is a sentence of the assistant over the other APIs, after a resume", async () => {
+  test("becomes a sentence of the assistant over the other APIs, after a resume", async () => {
     const mock = await mockLlm([searched, { text: "Yes" }, { text: "Yes" }]);
     const { manager, home } = await wireManager(mock, responses);
     const { conversation, conversationId } = await manager.newConversation();
@@ -86,7 +86,7 @@ describe("a call of the provider's local shell", () => {
     action: { type: "exec", command: ["sh", "-c", "echo ran > done.txt; echo hello"], env: {} },
   };
 
-  test("is asked about, run as a shell command, and answered", async () => {
+  test("needs approval, runs as a shell command, and is answered", async () => {
     const mock = await mockLlm([{ items: [call] }, { text: "Done" }]);
     const cwd = await temporaryFolder();
     const { manager } = await wireManager(mock, responses, { cwd });
@@ -122,7 +122,7 @@ describe("a call of the provider's local shell", () => {
     expect(mock.requests.map(({ refusal }) => refusal)).toEqual([undefined, undefined]);
   });
 
-  test("is asked about again when its process died before an answer", async () => {
+  test("needs approval again when its process died before a decision", async () => {
     const mock = await mockLlm([{ items: [call] }, { text: "Done" }]);
     const cwd = await temporaryFolder();
     const { manager } = await wireManager(mock, responses, { cwd });

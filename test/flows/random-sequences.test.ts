@@ -8,7 +8,7 @@ import { openSequenceWorld } from "../support/sequences/world.js";
 const longestSequenceMs = 60_000;
 
 test(
-  "whatever happens to a conversation, no API refuses what is sent of it",
+  "no API refuses a request of a conversation after any random sequence of operations",
   async () => {
     const seed = firstSeed();
     onTestFailed(() => {

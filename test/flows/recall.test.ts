@@ -17,7 +17,7 @@ const summary: ResponseItem = {
   summary: true,
 };
 
-test("a model whose history was compacted is offered recall, and finds what it does not see any more", async () => {
+test("after a compaction the model is offered recall, and finds what was compacted away", async () => {
   const provider = scripted([calls("recall", "call_1", { query: "port staging" }), says("It is 4711.")]);
   const { manager } = await openManager({ home: await compactedHome(), providers: [provider] });
   const conversation = await manager.resumeConversation(id);
@@ -36,7 +36,7 @@ test("a model whose history was compacted is offered recall, and finds what it d
   });
 });
 
-test("in a conversation that is not saved there is nothing to recall, and the model is told", async () => {
+test("recall in an unsaved conversation answers that the compacted part is gone", async () => {
   const provider = scripted([calls("recall", "call_1", { query: "staging" }), says("I do not know.")]);
   const { manager } = await openManager({
     home: await compactedHome(),
@@ -52,7 +52,7 @@ test("in a conversation that is not saved there is nothing to recall, and the mo
   });
 });
 
-test("recall is not offered while nothing was compacted away", async () => {
+test("recall is not offered before the first compaction", async () => {
   const provider = scripted([says("Hello")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("Hi");
@@ -60,7 +60,7 @@ test("recall is not offered while nothing was compacted away", async () => {
   expect(provider.requests[0]?.tools?.map(({ name }) => name)).not.toContain("recall");
 });
 
-test("a tool that somebody has put in its place is offered as it is", async () => {
+test("a custom tool named recall replaces the built-in one", async () => {
   const provider = scripted([says("Hello")]);
   const { parameters, description } = recall;
   const own = defineTool({ name: "recall", description, parameters, run: () => "mine" });

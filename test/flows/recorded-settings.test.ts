@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const played = { provider: "scripted", model: "first" };
 
-test("the first line says where a conversation is, who answers, and at which commit", async () => {
+test("the first line records the folder, provider, model and commit of a conversation", async () => {
   const cwd = await temporaryFolder();
   const hash = "0123456789abcdef0123456789abcdef01234567";
   await mkdir(join(cwd, ".git"));
@@ -23,7 +23,7 @@ test("the first line says where a conversation is, who answers, and at which com
   });
 });
 
-test("a switch while a turn runs counts from the next turn on, and outlives the process", async () => {
+test("a model switch during a turn applies from the next turn on, and survives a resume", async () => {
   const { conversation, events, manager, home, conversationId } = await openConversation({
     provider: scripted([beginsAndHangs("…")]),
   });
@@ -41,7 +41,7 @@ test("a switch while a turn runs counts from the next turn on, and outlives the 
   expect((await next.manager.resumeConversation(conversationId)).settings.model).toBe("second");
 });
 
-test("the last switch of the model counts, whether it was played with or not", async () => {
+test("the last model switch counts, whether a turn used it or not", async () => {
   const { manager, home } = await openManager({ providers: [scripted([says("one"), says("two")])] });
   const { conversation, conversationId } = await manager.newConversation(played);
   await conversation.processMessage("hello");

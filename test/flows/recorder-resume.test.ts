@@ -11,7 +11,7 @@ import { rolloutLines } from "../support/rollout-lines.js";
 import { fails, type Reply, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Keeps only what the seed document's interface names, and gives back only the records `keeps` accepts. */
+/** A recorder with only the methods of the seed document's interface; it returns only the records `keeps` accepts. */
 function plainRecorder(keeps: (record: object) => boolean, hasCompacted = true): TurnRecorder {
   const records = new Map<string, string[]>();
   const add = (id: string, record: object): void => {

@@ -13,7 +13,7 @@ const { model } = messages;
 const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
 const effort = "high";
 
-/** Whatever stands in them, they are not touched. */
+/** Signed and redacted thinking, which must be passed on unchanged whatever it contains. */
 const first = { reasoning: `Wörter 🙂 password=hunter2 ${secret}\n\n  `, redacted: `ÿþ password=hunter2 ${secret}` };
 const second = { reasoning: "Now I know.\u0000\u2028", redacted: "More of it." };
 
@@ -24,7 +24,7 @@ function blocksOf({ reasoning, redacted }: typeof first) {
   ];
 }
 
-/** The thoughts in each request. */
+/** The thinking blocks in each request. */
 function thoughtsIn({ requests }: MockLlm): unknown[][] {
   return requests.map(({ body }) => {
     const said = (body as { messages: { content: unknown }[] }).messages.flatMap(({ content }) => content);
@@ -32,7 +32,7 @@ function thoughtsIn({ requests }: MockLlm): unknown[][] {
   });
 }
 
-/** A process of its own, with the built package. */
+/** Runs a script in a child process with the built package. */
 async function runScript(script: string, mock: MockLlm, home: string): Promise<void> {
   const { provider, api } = messages;
   const env = { ...wireEnv(mock), XDG_RUNTIME_DIR: home };
@@ -45,7 +45,7 @@ async function runScript(script: string, mock: MockLlm, home: string): Promise<v
 
 const look: MockReply = { ...first, calls: [{ name: "read_file", arguments: { path: "a" } }] };
 
-test("signed and redacted thinking goes back byte for byte, in its turn and after a resume", async () => {
+test("signed and redacted thinking is sent back byte for byte, in its turn and after a resume", async () => {
   const mock = await mockLlm([look, { ...second, text: "Nothing there" }, { text: "No" }]);
   const { manager, home } = await wireManager(mock, messages);
   const { conversation, conversationId } = await manager.newConversation({ effort });
@@ -57,7 +57,7 @@ test("signed and redacted thinking goes back byte for byte, in its turn and afte
   expect(thoughtsIn(mock)).toEqual([[], blocksOf(first), [...blocksOf(first), ...blocksOf(second)]]);
 });
 
-test("it goes back with the call that was asked about when the process died, from a new one", async () => {
+test("thinking before a call that awaited approval when its process died is sent back by the new process", async () => {
   const calls = [{ name: "shell", arguments: { command: ["true"] } }];
   const mock = await mockLlm([{ ...first, calls }, { ...second, text: "Done" }, { text: "Yes" }]);
   const home = await temporaryFolder();
@@ -83,7 +83,7 @@ test("it goes back with the call that was asked about when the process died, fro
   expect(thoughtsIn(mock)).toEqual([[], blocksOf(first), [...blocksOf(first), ...blocksOf(second)]]);
 });
 
-test("it stays away from another API, and is there again when the conversation comes back", async () => {
+test("thinking is not sent over another API, and is sent again when the conversation switches back", async () => {
   const mock = await mockLlm([look, { text: "Nothing there" }, { text: "Hi" }, { text: "Back" }]);
   const { manager, home } = await wireManager(mock, messages);
   const { conversation, conversationId } = await manager.newConversation({ effort });

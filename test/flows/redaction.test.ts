@@ -18,7 +18,7 @@ const echo = defineTool({
   run: ({ text }) => `it said ${text}`,
 });
 
-test("the model gets a secret, the file does not, and what is resumed is the same but for it", async () => {
+test("the model gets a secret, the file does not, and a resume restores everything but the secret", async () => {
   const provider = scripted([calls("echo", "call_1", { text: key }), says(`I saw ${key}`), says("again")]);
   const opened = await openConversation({ provider, env, tools: [echo] });
   await opened.conversation.processMessage(`my api_key=XYZ is ${key}`);
@@ -39,7 +39,7 @@ test("the model gets a secret, the file does not, and what is resumed is the sam
   expect(JSON.stringify(provider.requests[2])).toContain("my api_key=[redacted] is [redacted]");
 });
 
-test("it is said once for a turn how many secrets were kept from the disk, and lines say it for themselves", async () => {
+test("the number of redacted secrets is reported once per turn and on each line", async () => {
   const provider = scripted([says(`${key} and password=hunter2`), says("nothing more")]);
   const { conversation, events } = await openConversation({ provider, env });
   await conversation.submit(`remember ${key}`);
@@ -52,7 +52,7 @@ test("it is said once for a turn how many secrets were kept from the disk, and l
   expect(counts.filter((count) => count !== 0)).toEqual([1, 1, 2, 2, 2]);
 });
 
-test("other names can be configured, under both of their names", async () => {
+test("other variable names can be configured, under both setting names", async () => {
   for (const config of [{ history: { sensitivePatterns: ["pin"] } }, { redaction: { sensitivePatterns: ["pin"] } }]) {
     const { conversation } = await openConversation({ provider: scripted([says("noted")]), config });
     await conversation.processMessage("pin=4711abc password=stays1");
@@ -61,12 +61,12 @@ test("other names can be configured, under both of their names", async () => {
   }
 });
 
-test("a pattern that is no name is refused, and it is said which", () => {
+test("an invalid name pattern is refused and named", () => {
   const config = { redaction: { sensitivePatterns: ["password", "(a+)+$"] } };
   return expect(openManager({ config })).rejects.toThrow(/redaction\.sensitivePatterns\.1/);
 });
 
-test("keys of shapes are kept from the disk when that is configured", async () => {
+test("key-shaped texts are redacted on disk when that is configured", async () => {
   const said = "AKIAIOSFODNN7EXAMPLE";
   for (const shapes of [true, false]) {
     const { conversation } = await openConversation({
@@ -78,7 +78,7 @@ test("keys of shapes are kept from the disk when that is configured", async () =
   }
 });
 
-test("names of conversations are kept without secrets", async () => {
+test("names of conversations are stored without secrets", async () => {
   const opened = await openConversation({ provider: scripted([]), config: { providers: { openai: { apiKey: key } } } });
   await opened.conversation.rename(`work on ${key}`);
   expect(opened.conversation.name).toBe(`work on ${key}`);

@@ -102,7 +102,7 @@ test("the limit can be changed, and switched off", async () => {
   expect(off.end).toMatchObject({ last_agent_message: "I give up" });
 });
 
-test("a call that succeeds in between, other arguments, and a new turn begin the count again", async () => {
+test("a successful call, other arguments, or a new turn restart the count", async () => {
   const { conversation, events, end } = await play([
     half1("a"),
     half1("b"),
@@ -123,24 +123,24 @@ test("a call that succeeds in between, other arguments, and a new turn begin the
 const looping = (id: string): Reply =>
   callsAll(...[1, 2].map((n) => ({ name: "half", callId: `${id}_${n}`, arguments: JSON.stringify({ n }) })));
 
-test("the same successful call in every answer is no progress", async () => {
+test("the same successful call beside a failing one does not restart the count", async () => {
   const { end, provider } = await play(Array.from({ length: 9 }, (_, index) => looping(`c${index}`)));
   expect(end.error?.message).toBe(stopped("half", "1 is odd"));
   expect(provider.requests).toHaveLength(4);
 });
 
-test("failures that take turns with other failures are counted, and those of one answer once", async () => {
+test("alternating failures are counted, and equal failures in one answer count once", async () => {
   const { provider, end } = await play(repeated(both));
   expect(end.error?.message).toBe(stopped("half", "1 is odd"));
   expect(provider.requests).toHaveLength(3);
 });
 
-test("different arguments that are no JSON are not the same call", async () => {
+test("calls with different invalid JSON arguments are different calls", async () => {
   const broken = ["{a", "{b", "{c", "{d"].map((text) => callsAll({ name: "half", callId: text, arguments: text }));
   expect((await play([...broken, says("Sorry")])).end).toMatchObject({ last_agent_message: "Sorry" });
 });
 
-test("calls of one tool that are cut off at the output limit count as the same", async () => {
+test("calls of one tool that are cut off at the output limit count as the same call", async () => {
   const { provider, end } = await play(repeated(cut));
   expect(end.error?.message).toContain("half failed 3 times in a row");
   expect(provider.requests).toHaveLength(3);

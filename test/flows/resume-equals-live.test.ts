@@ -6,7 +6,7 @@ import { readRollout } from "../../src/rollouts/file/read.js";
 import { openConversation, openManager } from "../support/open-conversation.js";
 import { assistant, beginsAndHangs, calls, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
 
-/** What happens in one turn of a random conversation. */
+/** One turn of a random conversation. */
 type Step =
   | { readonly kind: "talk"; readonly text: string; readonly answer: string }
   | { readonly kind: "think"; readonly text: string; readonly thought: string }
@@ -50,7 +50,7 @@ function repliesOf(current: Step, index: number): Reply[] {
   }
 }
 
-test("resuming any conversation gives the state it had when it was alive", async () => {
+test("resuming any conversation restores the state it had while it was open", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const provider = scripted(steps.flatMap(repliesOf));
@@ -67,7 +67,7 @@ test("resuming any conversation gives the state it had when it was alive", async
         } else if (current.kind === "interrupt") {
           const turn = conversation.processMessage(current.text);
           const events = conversation.events({ since: 0 });
-          // Of this turn: one that is interrupted before it has asked leaves its reply to the next.
+          // Interrupt only after this turn's request: a turn interrupted earlier leaves its reply to the next turn.
           const half = `half ${index}`;
           for await (const { msg } of events) if (msg.type === "agent_message_delta" && msg.delta === half) break;
           await conversation.interrupt();

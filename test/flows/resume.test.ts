@@ -38,7 +38,7 @@ test("a resumed conversation has its history, its file and its settings", async 
   expect(after.startsWith(before)).toBe(true);
 });
 
-test("resuming three times writes nothing of the old again", async () => {
+test("resuming three times writes no old line again", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -54,13 +54,13 @@ test("resuming three times writes nothing of the old again", async () => {
   expect(await rolloutLines(conversation.rolloutPath)).toHaveLength(lines);
 });
 
-test("a turn that was running when its process died is closed, its call too, and the model is told", async () => {
+test("a turn that was running when its process died is closed with its open call, and the model is told", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([calls("shell", "call_1"), beginsAndHangs("…")]),
   });
   await conversation.submit("do it");
   await events.until("agent_message_delta");
-  // What a killed process leaves: everything up to the call, without its output.
+  // The file of a killed process: everything up to the call, without its output.
   await conversation.flush();
   const text = await readFile(conversation.rolloutPath ?? "", "utf8");
   await manager.shutdown();
@@ -93,7 +93,7 @@ test("a turn that was running when its process died is closed, its call too, and
   expect((await third.manager.resumeConversation(conversationId)).getHistory()).toEqual(resumed.getHistory());
 });
 
-test("a torn last line is cut off, kept beside the file and reported", async () => {
+test("a torn last line is cut off, stored beside the file and reported", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -112,7 +112,7 @@ test("a torn last line is cut off, kept beside the file and reported", async () 
   expect(await readFile(join(home, "conversations", kept[0] ?? ""), "utf8")).toBe('{"timestamp":"2026-11-16T0');
 });
 
-test("a call without an output is closed on resume, whoever wrote the file", async () => {
+test("a call without an output is closed on resume, whichever program wrote the file", async () => {
   const { manager, home } = await openManager({ providers: [scripted([says("Understood")])] });
   const timestamp = "2026-11-16T00:00:00.000Z";
   const meta = { id: "x", timestamp, cwd: home, originator: "codex", cli_version: "0.58.0" };
@@ -130,7 +130,7 @@ test("a call without an output is closed on resume, whoever wrote the file", asy
   ]);
 });
 
-test("a file that was made and never written to gets its first line when it is gone on with", async () => {
+test("an empty file gets its first line when its conversation is resumed", async () => {
   const { manager, home } = await openManager();
   await mkdir(join(home, "conversations"));
   await writeFile(join(home, "conversations", "x.jsonl"), "");
@@ -153,7 +153,7 @@ async function savedElsewhere() {
   return { recorded, callers, conversationId, path: conversation.rolloutPath ?? "", open };
 }
 
-test("tools of a resumed conversation write in the caller's folder, not in the one its file names", async () => {
+test("tools of a resumed conversation write in the caller's folder, not in the recorded one", async () => {
   const { recorded, callers, conversationId, open } = await savedElsewhere();
   const manager = await open([
     calls("write_file", "call_1", { path: "inside.txt", content: "one" }),
@@ -176,7 +176,7 @@ test("tools of a resumed conversation write in the caller's folder, not in the o
   });
 });
 
-test('cwd: "recorded" continues in the folder the file names, a path in that folder, and a notice says which', async () => {
+test('cwd: "recorded" continues in the recorded folder, a path in that folder, and a notice says which', async () => {
   const { recorded, callers, conversationId, path, open } = await savedElsewhere();
   const manager = await open();
   const notice = `This conversation continues in its recorded folder ${recorded}, not in ${callers}`;
@@ -199,7 +199,7 @@ test('cwd: "recorded" continues in the folder the file names, a path in that fol
   await expect(manager.newConversation({ cwd: "recorded" })).rejects.toThrow('cwd: "recorded" is only for resuming');
 });
 
-test("a fork works in the caller's folder, and its file says so", async () => {
+test("a fork works in the caller's folder, and its file records that", async () => {
   const { recorded, callers, conversationId, open } = await savedElsewhere();
   const manager = await open();
   const { conversation } = await manager.forkConversation(conversationId);
@@ -212,7 +212,7 @@ test("a fork works in the caller's folder, and its file says so", async () => {
   expect((await rolloutLines(conversation.rolloutPath))[0]).toMatchObject({ payload: { cwd: callers } });
 });
 
-test("no notice about folders when the recorded one is the caller's, also by a symbolic link", async () => {
+test("there is no notice about folders when the recorded one is the caller's, also by a symbolic link", async () => {
   const { recorded, conversationId, path, open } = await savedElsewhere();
   await (await open()).shutdown();
   const link = join(await temporaryFolder(), "link");
@@ -227,7 +227,7 @@ test("no notice about folders when the recorded one is the caller's, also by a s
   }
 });
 
-test("a recorded folder that is gone or no absolute path is named, and cannot be asked for", async () => {
+test("a recorded folder that is missing or not absolute is named in the notice and cannot be chosen", async () => {
   const { recorded, callers, conversationId, path, open } = await savedElsewhere();
   await rm(recorded, { recursive: true });
   const text = await readFile(path, "utf8");
@@ -244,7 +244,7 @@ test("a recorded folder that is gone or no absolute path is named, and cannot be
   }
 });
 
-test("the policies a conversation was played with hold where they are the stricter ones, and it is told", async () => {
+test("recorded policies apply where they are stricter than the configured ones, with a notice", async () => {
   const first = await openManager();
   const { conversation, conversationId } = await first.manager.newConversation({
     approvalPolicy: "untrusted",
@@ -277,7 +277,7 @@ test("the policies a conversation was played with hold where they are the strict
   });
 });
 
-test("turns of a recorder say nothing of policies, so the configured ones hold", async () => {
+test("turns of a recorder have no policies, so the configured ones apply", async () => {
   const recorder = createMockRecorder();
   const config: Config = { sandbox: "danger-full-access" };
   const { manager } = await openManager({ recorder, config });
@@ -289,7 +289,7 @@ test("turns of a recorder say nothing of policies, so the configured ones hold",
   expect(resumed.notice).not.toContain("still apply");
 });
 
-test("policies nobody knows are no policies", async () => {
+test("unknown recorded policies are ignored", async () => {
   const first = await openManager();
   const { conversation, conversationId } = await first.manager.newConversation({ approvalPolicy: "untrusted" });
   await conversation.processMessage("my name is Alice");
@@ -302,7 +302,7 @@ test("policies nobody knows are no policies", async () => {
   expect(settings).toMatchObject({ approvalPolicy: "on-request", sandbox: "workspace-write" });
 });
 
-test("everything a person should know is told, not only the first of it", async () => {
+test("all notices about a resumed conversation are shown, not only the first", async () => {
   const { manager, home } = await openManager();
   const { conversation, conversationId } = await manager.newConversation();
   await conversation.processMessage("my name is Alice");
@@ -314,7 +314,7 @@ test("everything a person should know is told, not only the first of it", async 
   expect(notice).toContain("incomplete after a crash");
 });
 
-test("damage before the last line is an error with its line, and the file stays as it is", async () => {
+test("damage before the last line is an error with the line number, and the file stays unchanged", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -334,7 +334,7 @@ test("damage before the last line is an error with its line, and the file stays 
   expect(await readFile(conversation.rolloutPath ?? "", "utf8")).toBe(damaged);
 });
 
-test("a conversation nobody has spoken in has no turns to resume, but can be gone on with", async () => {
+test("a conversation without messages has no turns to resume, but can be continued", async () => {
   const { conversationId, manager, home } = await openConversation({ provider: scripted([]) });
   await manager.shutdown();
   const next = await openManager({ home, providers: [scripted([says("Welcome")])] });
@@ -346,7 +346,7 @@ test("a conversation nobody has spoken in has no turns to resume, but can be gon
   expect((await new EventLog(resumed).until("task_complete")).last_agent_message).toBe("Welcome");
 });
 
-test("ids that are paths, unknown or ambiguous are refused in words", async () => {
+test("ids that are paths, unknown or ambiguous are refused with a clear message", async () => {
   const { manager } = await openManager();
   for (const id of ["../../etc/passwd", "..", "", "a/b", "nonexistent"]) {
     await expect(manager.resumeConversation(id)).rejects.toThrow(`Conversation ${id} not found. Run: cody list`);
@@ -354,7 +354,7 @@ test("ids that are paths, unknown or ambiguous are refused in words", async () =
   await expect(manager.newConversation({ id: "../x" })).rejects.toThrow("a conversation id has");
 });
 
-test("a conversation is found by its bare UUID and by a unique beginning", async () => {
+test("a conversation is found by its bare UUID and by a unique prefix", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -368,7 +368,7 @@ test("a conversation is found by its bare UUID and by a unique beginning", async
   }
 });
 
-test("two managers never have one conversation at once", async () => {
+test("two managers never have the same conversation open", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -383,13 +383,13 @@ test("two managers never have one conversation at once", async () => {
   expect((await second.manager.resumeConversation(conversationId)).getHistory()).toHaveLength(2);
 });
 
-test("resuming what this manager has open gives the same conversation", async () => {
+test("resuming a conversation that this manager has open returns the same conversation", async () => {
   const { conversation, conversationId, manager } = await openConversation({ provider: scripted([]) });
   expect(await manager.resumeConversation(conversationId)).toBe(conversation);
   expect(manager.getConversation(conversationId)).toBe(conversation);
 });
 
-test("a fork begins as its parent was and goes its own way", async () => {
+test("a fork starts with its parent's history and then diverges", async () => {
   const provider = scripted([says("one"), says("two"), says("fork")]);
   const { conversation, conversationId, events, manager } = await openConversation({ provider });
   for (const text of ["first", "second"]) {
@@ -404,7 +404,7 @@ test("a fork begins as its parent was and goes its own way", async () => {
   expect((await rolloutLines(fork.rolloutPath))[0]?.payload).toMatchObject({ forked_from_id: conversationId.slice(5) });
 });
 
-test("a fork after a turn that is not there is refused with the number of the last", async () => {
+test("a fork after a missing turn is refused with the number of the last turn", async () => {
   const { conversation, conversationId, events, manager } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -421,7 +421,7 @@ test("a fork after a turn that is not there is refused with the number of the la
   expect((await manager.forkConversation(conversationId, { afterTurn: 1 })).conversation.getHistory()).toHaveLength(2);
 });
 
-test("without persistence nothing is written, and what is saved can still be read", async () => {
+test("without persistence nothing is written, and saved conversations can still be read", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
   });
@@ -438,7 +438,7 @@ test("without persistence nothing is written, and what is saved can still be rea
   expect(await readFile(conversation.rolloutPath ?? "", "utf8")).toBe(before);
 });
 
-test("a home where nothing can be written never breaks a conversation, and it is saved once it can be", async () => {
+test("an unwritable home never breaks a conversation, which is saved as soon as writing works", async () => {
   const home = await temporaryFolder();
   await writeFile(join(home, "conversations"), "a file where the directory should be");
   const { conversation, events } = await openConversation({ provider: scripted([says("one"), says("two")]), home });
@@ -457,7 +457,7 @@ test("a home where nothing can be written never breaks a conversation, and it is
   ]);
 });
 
-test("lines without a time are resumed and imported like any other", async () => {
+test("lines without a timestamp are resumed and imported like any other", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("Hello Alice")]),
   });
@@ -467,7 +467,7 @@ test("lines without a time are resumed and imported like any other", async () =>
   const path = conversation.rolloutPath ?? "";
   const lines = await rolloutLines(path);
   const [first] = lines;
-  // Nor has the first line of old Codex a source.
+  // The first line of old Codex versions has no source either.
   const timeless = lines.map(({ type, metadata, payload }) => ({
     type,
     ...(metadata === undefined ? {} : { metadata }),

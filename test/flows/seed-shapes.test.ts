@@ -111,7 +111,7 @@ describe("replaceHistory", () => {
   });
 });
 
-describe("ghost snapshots outlive a compaction, unchanged", () => {
+describe("ghost snapshots survive a compaction unchanged", () => {
   const strategies = ["codex", "recent-turns", "recent-tokens", "user-only"];
   const long: ResponseItem[] = [...exchange("a "), ghost, ...exchange("b "), codexGhost, ...exchange("c ")];
 
@@ -120,7 +120,7 @@ describe("ghost snapshots outlive a compaction, unchanged", () => {
   )("%s, %s, and after a resume", async (strategy, kind) => {
     const mode = kind === "background" ? "background" : "blocking";
     const compaction = { strategy, mode, keepTurns: 1, keepRecentTokens: 100 };
-    // The model says how full its window is: first enough to prepare a summary, then enough to need it.
+    // The model reports how full its window is: first enough to prepare a summary, then enough to need it.
     const answers = scripted([saysAt("one", 7000), saysAt("two", 8500), saysAt("three", 8500)]);
     const summaries = scripted([says("The summary"), says("The summary"), says("The summary")]);
     const provider: Provider = {
@@ -172,7 +172,7 @@ describe("the seed's shapes in files", () => {
       [meta, { timestamp, type: "compacted", payload: { message: "s", replacement_history: items } }],
     ],
     ["a replaced history", [meta, { timestamp, type: "cody", payload: { type: "history_replaced", items } }]],
-  ])("are read from %s, and outlive a compaction", async (_, lines) => {
+  ])("are read from %s, and survive a compaction", async (_, lines) => {
     const { history, notice } = await openFile("conv_1", lines);
     expect(history).toEqual([user("Hi"), assistant("Hello"), ghost]);
     expect(notice).toBeUndefined();
@@ -192,7 +192,7 @@ describe("the seed's shapes in files", () => {
   });
 });
 
-test("the seed's shapes are read from an injected recorder, and outlive a compaction", async () => {
+test("the seed's shapes are read from an injected recorder, and survive a compaction", async () => {
   const turns: RolloutTurn[] = [
     {
       timestamp: Date.parse("2026-11-18T10:00:00Z"),

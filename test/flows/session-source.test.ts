@@ -21,7 +21,7 @@ test("session sources are typed", () => {
   expectTypeOf<TurnContext["session_source"]>().toEqualTypeOf<SessionSource | undefined>();
 });
 
-describe("the first line says how a conversation was started", () => {
+describe("the first line records how a conversation was started", () => {
   test.each([
     ["interactive", "cli"],
     ["non_interactive", "exec"],
@@ -38,7 +38,7 @@ describe("the first line says how a conversation was started", () => {
   });
 });
 
-test("turns of a resumed conversation say which one was resumed, and its first line stays", async () => {
+test("turns of a resumed conversation record which one was resumed, and its first line stays unchanged", async () => {
   const first = await openConversation({ provider: scripted([says("one")]) });
   await first.conversation.processMessage("first");
   await first.manager.shutdown();
@@ -56,7 +56,7 @@ test("turns of a resumed conversation say which one was resumed, and its first l
   });
 });
 
-test("the copy of a rollout that only Codex may write says which one was resumed", async () => {
+test("the copy of a rollout that only Codex may write records which one was resumed", async () => {
   const codex = await temporaryFolder();
   const [rollout] = await putCodexRollouts(codex, "v0.166.0/simple");
   const { id = "" } = rollout ?? {};

@@ -17,7 +17,7 @@ const withoutIds = (history: unknown): string =>
 
 const megabyte = 1024 * 1024;
 
-/** A line of a hundred megabytes, as far as somebody takes it. */
+/** A line of a hundred megabytes, produced only as far as it is read. */
 function hugeLine(taken: { bytes: number }): LineFault {
   return async (response) => {
     begin(response, "data: ");
@@ -55,7 +55,7 @@ const withoutReports = changed((answer) =>
     .join("\n\n"),
 );
 
-/** As the standard lets a server write the same events. */
+/** Other ways to write the same events that the server-sent events standard allows. */
 const spellings: [string, (answer: string) => string][] = [
   ["CRLF", (answer) => answer.replaceAll("\n", "\r\n")],
   ["CR", (answer) => answer.replaceAll("\n", "\r")],
@@ -75,8 +75,8 @@ const refusedEvents: [string, string][] = [
 ];
 
 describe.each(wireApis)("over $api", (spoken) => {
-  describe("E1 a reset", () => {
-    test("before anything was shown is tried again", async () => {
+  describe("E1 a connection reset", () => {
+    test("before anything was shown is retried", async () => {
       const { play, expectNextTaken, noted } = await openFaulty(
         spoken,
         [{ text }, { text }, { text: "Fine" }],
@@ -102,7 +102,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     });
   });
 
-  test("E2 an end without the terminal event is a cut, not a completed turn", async () => {
+  test("E2 an end without the terminal event is a truncated stream, not a completed turn", async () => {
     const { play, expectNextTaken } = await openFaulty(
       spoken,
       [{ text, fault: { type: "cut" } }, { text: "Fine" }],
@@ -112,7 +112,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("text whose item was never reported is the answer all the same", async () => {
+  test("text whose item was never reported is still the answer", async () => {
     const { play, expectNextTaken, conversation } = await openFaulty(
       spoken,
       [{ text }, { text: "Fine" }],
@@ -123,7 +123,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E3 silence is tried again while nothing was shown, and then an error", async () => {
+  test("E3 silence is retried while nothing was shown, and then an error", async () => {
     const { play, expectNextTaken } = await openFaulty(
       spoken,
       [{ text }, { text }, { text }, { text: "Fine" }],
@@ -135,7 +135,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E4 pings are no progress", async () => {
+  test("E4 pings do not count as progress", async () => {
     const pings: LineFault = (response) => {
       begin(response);
       const ping = spoken.api === "messages" ? 'event: ping\ndata: {"type": "ping"}\n\n' : ": keep-alive\n\n";
@@ -149,7 +149,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E5, E6 an answer in single bytes is the same as in one piece, each character whole", async () => {
+  test("E5, E6 an answer in single bytes is read like one in one piece, each character whole", async () => {
     const replies = [{ reasoning: "Hm 🤔", text, calls: [call] }, { text }, { text: "Fine" }];
     const plain = await openFaulty(spoken, replies, []);
     const dripped = await openFaulty(spoken, replies, [dripping(1), dripping(1)]);
@@ -159,7 +159,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await dripped.expectNextTaken("Fine");
   });
 
-  test("E7 what is no UTF-8 is replaced, and the turn goes on", async () => {
+  test("E7 invalid UTF-8 is replaced, and the turn continues", async () => {
     const bad = changed((answer) =>
       Buffer.from(Buffer.from(answer).toString("latin1").replaceAll("so ", "\u00FF\u00FE "), "latin1"),
     );
@@ -178,7 +178,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E9 a line of 100 MB is left at a limit", async () => {
+  test("E9 a line of 100 MB is cut off at a limit", async () => {
     const taken = { bytes: 0 };
     const { play, expectNextTaken } = await openFaulty(spoken, [{ text }, { text: "Fine" }], [hugeLine(taken)]);
     const message = "acme: an event is longer than 8388608 bytes";
@@ -187,7 +187,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test.each(refusedEvents)("E10 an event %s is refused, and the process lives", async (_name, data) => {
+  test.each(refusedEvents)("E10 an event %s is refused, and the process survives", async (_name, data) => {
     const bad = changed((answer) => dataOf(data) + answer);
     const { play, expectNextTaken } = await openFaulty(spoken, [{ text }, { text }, { text: "Fine" }], [bad]);
     expect(await play("go")).toMatchObject({ said: text, retries: ["bad_message"], shown: text });
@@ -200,17 +200,17 @@ describe.each(wireApis)("over $api", (spoken) => {
       [529, "overloaded"],
       [429, "rate_limit"],
       [500, "server"],
-    ])("of status %i before anything else is tried again", async (status, code) => {
+    ])("of status %i before anything else is retried", async (status, code) => {
       const error = { fault: { type: "error_event" as const, status } };
       const { play, expectNextTaken } = await openFaulty(spoken, [error, { text }, { text: "Fine" }], []);
       const { retries, said } = await play("go");
       expect(said).toBe(text);
-      // OpenAI's APIs have no word for being overloaded inside a stream.
+      // OpenAI's APIs have no stream event for being overloaded.
       expect(retries).toEqual([status === 529 && spoken.api !== "messages" ? "server" : code]);
       await expectNextTaken("Fine");
     });
 
-    test("that blames the request is not tried again", async () => {
+    test("that blames the request is not retried", async () => {
       const { play, expectNextTaken, mock } = await openFaulty(
         spoken,
         [{ fault: { type: "error_event", status: 400, message: "no such thing" } }, { text: "Fine" }],
@@ -225,7 +225,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       await expectNextTaken("Fine");
     });
 
-    test("after some text ends the turn, and what was cut is no part of the history", async () => {
+    test("after some text ends the turn, and the partial text is not in the history", async () => {
       const { play, expectNextTaken, conversation, noted } = await openFaulty(
         spoken,
         [{ text, calls: [call], fault: { type: "error_event", status: 529, afterDeltas: 3 } }, { text: "Fine" }],
@@ -241,7 +241,7 @@ describe.each(wireApis)("over $api", (spoken) => {
   });
 
   describe("E16 a call", () => {
-    test("that is cut before its end does not run", async () => {
+    test("that is cut off does not run", async () => {
       const { play, expectNextTaken, noted } = await openFaulty(
         spoken,
         [{ calls: [call] }, { text }, { text: "Fine" }],
@@ -252,7 +252,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       await expectNextTaken("Fine");
     });
 
-    test("with arguments that are no JSON is answered with an error, and the history stays paired", async () => {
+    test("with invalid JSON arguments is answered with an error, and the history stays paired", async () => {
       const { play, expectNextTaken, noted, mock } = await openFaulty(
         spoken,
         [{ calls: [{ ...call, arguments: '{"text":"half' }] }, { text }, { text: "Fine" }],
@@ -279,7 +279,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     });
   });
 
-  test("E17 a second terminal event is passed over", async () => {
+  test("E17 a second terminal event is ignored", async () => {
     const { play, expectNextTaken, events } = await openFaulty(
       spoken,
       [{ text, fault: { type: "duplicate_terminal" } }, { text: "Fine" }],
@@ -290,7 +290,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expectNextTaken("Fine");
   });
 
-  test("E20 a gzip stream that is cut is a lost connection", async () => {
+  test("E20 a truncated gzip stream is a lost connection", async () => {
     const { play, expectNextTaken } = await openFaulty(
       spoken,
       [{ calls: [call] }, { text }, { text: "Fine" }],

@@ -25,7 +25,7 @@ async function opened(countTokens: (text: string) => number) {
 }
 
 test.each(broken)(
-  "a tokenizer that gives %s is told once, and estimated instead",
+  "a tokenizer that returns %s is reported once, and its counts are estimated instead",
   async (_, countTokens, complaint) => {
     const { conversation, events } = await opened(countTokens);
     await conversation.processMessage("12345678");
@@ -40,27 +40,24 @@ test.each(broken)(
   },
 );
 
-test("only what a tokenizer cannot count is estimated", async () => {
+test("only texts that the tokenizer cannot count are estimated", async () => {
   const { conversation, events } = await opened((text) => (text === "four" ? Number.NaN : 10));
   await conversation.processMessage("12345678");
   const { info } = await events.until("token_count");
   expect(info?.last_token_usage).toMatchObject({ input_tokens: 20, output_tokens: 1 });
 });
 
-test("a part of a token is a token", async () => {
+test("fractional token counts are rounded up", async () => {
   const { conversation, events } = await opened((text) => text.length / 3);
   await conversation.processMessage("12345678");
   const { info } = await events.until("token_count");
   expect(info?.last_token_usage).toMatchObject({ output_tokens: 2 });
 });
 
-test.each(broken)(
-  "who asks for exact counts of a tokenizer that gives %s is refused",
-  async (_, countTokens, complaint) => {
-    const { manager } = await opened(countTokens);
-    await expect(manager.countTokens(["text"], { model: "mock" })).rejects.toMatchObject({
-      name: "FailureError",
-      message: `tokenizer: countTokens() ${complaint}`,
-    });
-  },
-);
+test.each(broken)("an exact count with a tokenizer that returns %s is refused", async (_, countTokens, complaint) => {
+  const { manager } = await opened(countTokens);
+  await expect(manager.countTokens(["text"], { model: "mock" })).rejects.toMatchObject({
+    name: "FailureError",
+    message: `tokenizer: countTokens() ${complaint}`,
+  });
+});

@@ -7,7 +7,7 @@ import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
 import { mockLlm, type SpokenApi, wireApis, wireManager } from "../support/wire-apis.js";
 
-/** The events of tool calls in their order, deltas of one call joined, by the name of their call. */
+/** The events of tool calls in order, with the deltas of each call joined, by the name of the call. */
 function callEvents(msgs: readonly EventMsg[]): string[] {
   const names = new Map<string, string>();
   const told: string[] = [];
@@ -43,7 +43,7 @@ const list = { id: "call_1", name: "list_files", arguments: { path: "." } };
 const read = { id: "call_2", name: "read_file", arguments: { path: 'no "such" file' } };
 
 describe.each(wireApis)("over $api", (spoken) => {
-  test("a call's start, its arguments as they come, and its end are events, and none of them is stored", async () => {
+  test("the start, argument deltas and end of a call are events, and none of them is stored", async () => {
     const { conversation, msgs } = await play(spoken, [{ text: "Look", calls: [list, read] }, { text: "Done" }]);
     const told = callEvents(msgs);
     const ofCall = (name: string): string[] => told.filter((text) => text.includes(name));
@@ -58,7 +58,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       "end read_file call_2",
     ]);
     expect(msgs.filter(({ type }) => type === "tool_call_delta").length).toBeGreaterThan(1);
-    // An end comes right before its item enters history.
+    // A call's end event comes right before its item enters the history.
     expect(told.filter((text) => /^(?:end|item)/.test(text)).map((text) => text.slice(0, 4))).toEqual([
       "end ",
       "item",
@@ -68,11 +68,11 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(await rolloutLines(conversation.rolloutPath))).not.toMatch(/tool_call_(?:start|delta|end)/);
   });
 
-  test("an answer that breaks off in a call is asked for again, and its call starts again", async () => {
+  test("an answer that breaks off in a call is retried, and its call starts again", async () => {
     const fault = { type: "cut" } as const;
     const { mock, msgs } = await play(spoken, [{ calls: [list], fault }, { calls: [list] }, { text: "Done" }]);
     const count = (wanted: string): number => msgs.filter(({ type }) => type === wanted).length;
-    // Over Messages and Responses the call was whole before the answer was cut, and a whole item is not asked for again.
+    // Over Messages and Responses the call was complete before the answer was cut, and a complete item is not retried.
     const isAskedAgain = spoken.api === "chat";
     expect(mock.requests).toHaveLength(isAskedAgain ? 3 : 1);
     expect(count("stream_error")).toBe(isAskedAgain ? 1 : 0);
@@ -96,7 +96,7 @@ test.each(wireApis)(
   },
 );
 
-test("a freeform call over Responses tells its input", async () => {
+test("a freeform call over Responses reports its input", async () => {
   const [responses] = wireApis;
   if (responses === undefined) throw new Error("no wire API");
   const patch = { id: "call_1", name: "apply_patch", input: "*** Begin Patch\n*** End Patch" };
@@ -109,7 +109,7 @@ test("a freeform call over Responses tells its input", async () => {
   ]);
 });
 
-test("a call that comes in one piece has the same events", async () => {
+test("a call that arrives in one piece has the same events", async () => {
   const add = defineTool({
     name: "add",
     description: "",

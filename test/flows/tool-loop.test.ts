@@ -29,7 +29,7 @@ async function open(replies: Iterable<Reply>, tools: readonly Tool[], config: Co
   return { provider, ...(await openConversation({ provider, tools, config })) };
 }
 
-test("the model gets the result of its call and goes on until it asks for nothing more", async () => {
+test("the model gets the result of its call, and the turn continues until it makes no more calls", async () => {
   const { provider, conversation, events } = await open(
     [calls("add", "c1", { a: 1 }), calls("add", "c2", { a: 40, b: 2 }), says("42")],
     [add],
@@ -54,7 +54,7 @@ test("the model gets the result of its call and goes on until it asks for nothin
   ]);
 });
 
-test("calls that change nothing run together, and others alone and in order", async () => {
+test("read-only calls run in parallel, and others alone and in order", async () => {
   const log: string[] = [];
   const together = new Deferred<void>();
   let running = 0;
@@ -67,7 +67,7 @@ test("calls that change nothing run together, and others alone and in order", as
       log.push(`look ${n}`);
       running += 1;
       if (running === 2) together.resolve();
-      // Never ends unless both are running.
+      // Resolves only when both calls are running.
       await together.promise;
       return "seen";
     },
@@ -115,7 +115,7 @@ test.each([
     output: 'the arguments of add: unknown key "sandbox"; nothing was run',
     stored: '{"a":1,"sandbox":"danger-full-access"}',
   },
-])("bad arguments $text are answered as an error and stored so that the pair is whole", async (bad) => {
+])("invalid arguments $text are answered as an error and stored as a complete pair", async (bad) => {
   const { provider, conversation, events } = await open(
     [callsAll({ name: "add", callId: "c1", arguments: bad.text }), says("sorry")],
     [add],
@@ -128,7 +128,7 @@ test.each([
   ]);
 });
 
-test("a call id that was used before gets a new one, and twice in one answer only the first runs", async () => {
+test("a reused call id gets a new one, and of two equal ids in one answer only the first runs", async () => {
   const { provider, conversation, events } = await open(
     [
       calls("add", "call_0", { a: 1 }),
@@ -155,7 +155,7 @@ test("a call id that was used before gets a new one, and twice in one answer onl
   ]);
 });
 
-test("a tool that throws, rejects or gives rubbish is an error for the model and nothing else", async () => {
+test("a tool that throws, rejects or returns an invalid value is an error for the model and nothing else", async () => {
   const { provider, conversation, events } = await open(
     [
       callsAll(
@@ -181,7 +181,7 @@ test("a tool that throws, rejects or gives rubbish is an error for the model and
   expect(outputs).toEqual(["throws failed: no luck", "rejects failed: late", "rubbish failed: it returned no text"]);
 });
 
-test("of very many calls in one answer only so many run", async () => {
+test("the number of calls that run from one answer is limited", async () => {
   const all = Array.from({ length: 1_000 }, (_, index) => ({ name: "add", callId: `c${index}`, arguments: '{"a":1}' }));
   const { provider, conversation, events } = await open([callsAll(...all), says("done")], [add]);
   await conversation.submit("go");
@@ -246,7 +246,7 @@ test.each<[unknown, string]>([
   [z.union([z.strictObject({}), z.strictObject({ a: z.string() })]), "models only accept an object"],
   [{ type: "object" }, "they are not a zod 4 schema"],
   [undefined, "they are not a zod 4 schema"],
-])("a tool no model can be told of is refused when the manager is made", async (parameters, reason) => {
+])("a tool that cannot be described to a model is refused when the manager is created", async (parameters, reason) => {
   const valid = defineTool({ name: "when", description: "", parameters: z.object({}), run: () => "now" });
   const when = { ...valid, parameters } as typeof valid;
   await expect(openManager({ tools: [when] })).rejects.toMatchObject({
@@ -255,14 +255,14 @@ test.each<[unknown, string]>([
   });
 });
 
-test("two tools of one's own with one name, and a provider nobody could choose, are refused", async () => {
+test("custom tools with the same name, and a provider that cannot be selected, are refused", async () => {
   const tool = defineTool({ name: "when", description: "", parameters: z.strictObject({}), run: () => "now" });
   await expect(openManager({ tools: [tool, tool] })).rejects.toThrow("tool when: there are two tools with this name");
   const provider = { ...scripted([]), name: "My Model" };
   await expect(openManager({ providers: [provider] })).rejects.toThrow("the name of a provider: ");
 });
 
-test("an output too long for the model is cut in the middle", async () => {
+test("an output too long for the model is truncated in the middle", async () => {
   const long = defineTool({
     name: "long",
     description: "",
@@ -313,7 +313,7 @@ test("an interrupt stops the tool, ends the turn, and leaves no call without out
   ]);
 });
 
-test("a tool that ignores the interrupt does not hold the turn", async () => {
+test("a tool that ignores the interrupt does not delay the end of the turn", async () => {
   const started = new Deferred<void>();
   const deaf = defineTool({
     name: "deaf",
@@ -373,7 +373,7 @@ test.each([
       "the turn was stopped at its limit of 30 tokens; to allow more: cody config set turnLimits.tokens <number>",
     requests: 2,
   },
-])("a turn stops at its limit $turnLimits and says so", async ({ turnLimits, message, requests }) => {
+])("a turn stops at its limit $turnLimits and reports it", async ({ turnLimits, message, requests }) => {
   const endless = Array.from({ length: 100 }, (_, index) => calls("add", `c${index}`, { a: index }));
   const { provider, conversation, events } = await open(endless, [add], { turnLimits });
   await conversation.submit("for ever");
@@ -383,7 +383,7 @@ test.each([
   expect(provider.requests).toHaveLength(requests);
 });
 
-test("time that is over stops a tool and a model that hangs", async () => {
+test("the turn's time limit stops a hanging tool and a hanging model", async () => {
   const hang = defineTool({
     name: "hang",
     description: "",
@@ -409,14 +409,14 @@ test("time that is over stops a tool and a model that hangs", async () => {
   });
 });
 
-test("a call is on disk before what it changes", async () => {
+test("a call is on disk before it takes effect", async () => {
   const seen: string[] = [];
   const effect = defineTool({
     name: "effect",
     description: "",
     parameters: z.strictObject({}),
     run: () => {
-      // At once: a moment later everything would be there anyway.
+      // Read the file at once: a moment later everything would be there anyway.
       seen.push(readFileSync(conversation.rolloutPath ?? "", "utf8"));
       return "done";
     },
@@ -428,7 +428,7 @@ test("a call is on disk before what it changes", async () => {
   expect(seen[0]).toContain('"function_call"');
 });
 
-test("what cannot be saved is not run", async () => {
+test("a call that cannot be saved is not run", async () => {
   let runs = 0;
   const effect = defineTool({
     name: "effect",
@@ -450,7 +450,7 @@ test("what cannot be saved is not run", async () => {
   });
 });
 
-test("a tool that nobody is asked about does not give the model what cody keeps to itself", async () => {
+test("tools cannot read or write cody's private files, even with full access", async () => {
   const home = await temporaryFolder();
   const path = join(home, "tokens.json");
   writeFileSync(path, "canary");

@@ -65,7 +65,7 @@ const note = defineTool({
 });
 const done: Reply = [{ type: "done", finishReason: "length" }];
 
-test("a freeform call that ends a cut answer does not run, because its input may be half", async () => {
+test("a freeform call at the end of a truncated answer does not run, because its input may be incomplete", async () => {
   const item = { type: "custom_tool_call", name: "note", input: "half", call_id: "c1" } as const;
   const provider = scripted([[{ type: "item", itemId: "i", item }, ...done], says("Again")]);
   const config = { sandbox: "danger-full-access" } as const;
@@ -98,7 +98,7 @@ test("a call whose arguments are missing at the output limit does not run", asyn
   expect(runs).toBe(0);
 });
 
-test("an answer that was cut off before it said anything is reported too", async () => {
+test("an answer that was cut off before its first text is reported too", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([done]) });
   await conversation.submit("Think");
   expect(await events.until("warning")).toEqual(warning);

@@ -34,7 +34,7 @@ function ofType<T extends EventMsg["type"]>(msgs: readonly EventMsg[], type: T) 
   return msgs.filter((msg): msg is Extract<EventMsg, { type: T }> => msg.type === type);
 }
 
-test("a turn says once what it made of the files, whichever tool changed them", async () => {
+test("a turn reports its file changes once, whichever tool made them", async () => {
   const opened = await open([
     calls("write_file", "c1", { path: "old.txt", content: "one\n2\n" }),
     shell("c2", "rm gone.txt && mkdir new && printf new > new/file.txt"),
@@ -67,7 +67,7 @@ test("a turn says once what it made of the files, whichever tool changed them", 
   expect(ofType(msgs, "warning")).toEqual([]);
 });
 
-test("nothing is looked at without a call, and nothing is said when nothing has changed", async () => {
+test("without a call files are not scanned, and without changes nothing is reported", async () => {
   const opened = await open([says("hello"), shell("c1", "cat old.txt"), says("done")]);
   await playTurn(opened, "hello");
   expect(await readdir(opened.home)).not.toContain("workspaces");
@@ -76,7 +76,7 @@ test("nothing is looked at without a call, and nothing is said when nothing has 
   expect(opened.conversation.getHistory().filter(({ type }) => type === "ghost_snapshot")).toEqual([]);
 });
 
-test("what a turn changed is a ghost snapshot in history and in the rollout, which no model gets", async () => {
+test("a turn's changes are a ghost snapshot in history and rollout, which is not sent to the model", async () => {
   const opened = await open([shell("c1", "echo 1 > a"), says("one"), shell("c2", "echo 2 > a"), says("two")]);
   await playTurn(opened, "one");
   await playTurn(opened, "two");
@@ -99,7 +99,7 @@ test("what a turn changed is a ghost snapshot in history and in the rollout, whi
   expect(opened.conversation.getHistory().filter(({ type }) => type === "ghost_snapshot")).toEqual(ghosts);
 });
 
-test("changes of a turn are its own, and not those of somebody between two turns", async () => {
+test("changes made between two turns do not count as changes of a turn", async () => {
   const opened = await open([shell("c1", "echo 1 > a"), says("one"), shell("c2", "echo 2 > b"), says("two")]);
   await playTurn(opened, "one");
   await writeFile(join(opened.cwd, "mine.txt"), "mine\n");
@@ -107,7 +107,7 @@ test("changes of a turn are its own, and not those of somebody between two turns
   expect(diff).toMatchObject({ files_created: ["b"], files_modified: [] });
 });
 
-test("ignored files, git's own and cody's are not tracked, and a mode or a link is", async () => {
+test("ignored files, git's own and cody's are not tracked; modes and links are", async () => {
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "sub"));
   await writeFile(join(cwd, ".gitignore"), "*.log\n/build/\n!kept.log\n");
@@ -127,7 +127,7 @@ test("ignored files, git's own and cody's are not tracked, and a mode or a link 
   expect(diff?.unified_diff).toContain("diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n");
 });
 
-test("a folder that is not there any more costs a warning, and no turn", async () => {
+test("a missing folder causes a warning and does not fail the turn", async () => {
   const cwd = await temporaryFolder();
   const opened = await open([shell("c1", "true"), says("one"), shell("c2", "true"), says("two")], { cwd });
   await rm(cwd, { recursive: true });
@@ -141,7 +141,7 @@ test("a folder that is not there any more costs a warning, and no turn", async (
   expect(ofType(await playTurn(opened, "two"), "warning")).toEqual([]);
 });
 
-test("an interrupted turn says what it has changed too", async () => {
+test("an interrupted turn reports its changes too", async () => {
   const opened = await open([shell("c1", "echo 1 > a; sleep 60")]);
   await opened.conversation.submit("go");
   await opened.events.until("exec_command_begin");
@@ -151,7 +151,7 @@ test("an interrupted turn says what it has changed too", async () => {
   await opened.events.until("turn_aborted");
 });
 
-test("without persistence nothing is kept, and nothing is tracked", async () => {
+test("without persistence nothing is stored or tracked", async () => {
   const opened = await open([shell("c1", "echo 1 > a"), says("one")], {
     config: { ...config, persistence: { enabled: false } },
   });
@@ -159,7 +159,7 @@ test("without persistence nothing is kept, and nothing is tracked", async () => 
   expect(await readdir(opened.home)).toEqual([]);
 });
 
-test("what a turn changed is kept beside its rollout, and its ghost snapshot is there after a resume", async () => {
+test("a turn's changes are stored beside its rollout, and its ghost snapshot is there after a resume", async () => {
   const opened = await open([shell("c1", "echo 1 > a"), says("one")]);
   const folder = `${opened.conversation.rolloutPath ?? ""}.snapshots`;
   await playTurn(opened, "one");

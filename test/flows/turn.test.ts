@@ -5,7 +5,7 @@ import { EventLog, openConversation, openManager } from "../support/open-convers
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, beginsAndHangs, calls, fails, says, scripted, user } from "../support/scripted-provider.js";
 
-test("a turn says what happens in order and ends saved", async () => {
+test("a turn emits its events in order and ends saved", async () => {
   const { conversation, conversationId, events } = await openConversation({
     provider: scripted([says("Hello there")]),
   });
@@ -32,7 +32,7 @@ test("a turn says what happens in order and ends saved", async () => {
   expect(conversation.turn).toMatchObject({ status: { status: "completed" }, text: "Hello there" });
 });
 
-test("when a turn is reported complete, all of it is in the file and nothing of the deltas is", async () => {
+test("when a turn is reported complete, all of it is in the file except the deltas", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([says("Answer")]) });
   await conversation.submit("Question");
   await events.until("task_complete");
@@ -54,7 +54,7 @@ test("when a turn is reported complete, all of it is in the file and nothing of 
   });
 });
 
-test("an interrupt during the answer aborts the turn, and the half answer is not kept", async () => {
+test("an interrupt during the answer aborts the turn, and the partial answer is discarded", async () => {
   const provider = scripted([beginsAndHangs("Once upon"), says("Fine")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("Tell a story");
@@ -69,7 +69,7 @@ test("an interrupt during the answer aborts the turn, and the half answer is not
   expect(events.types().filter((type) => type === "turn_aborted" || type === "task_complete")).toHaveLength(2);
 });
 
-test("a model that ignores the interrupt does not hold the turn", async () => {
+test("a model that ignores the interrupt does not delay the end of the turn", async () => {
   const provider = {
     name: "deaf",
     async *stream() {
@@ -84,7 +84,7 @@ test("a model that ignores the interrupt does not hold the turn", async () => {
   expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
 });
 
-test("inputs wait for their turn in order, and one too many is refused", async () => {
+test("inputs are queued in order, and one beyond the limit is refused", async () => {
   const replies = [beginsAndHangs("…"), ...Array.from({ length: maxQueuedInputs }, (_, n) => says(`answer ${n}`))];
   const provider = scripted(replies);
   const { conversation, events } = await openConversation({ provider });
@@ -101,7 +101,7 @@ test("inputs wait for their turn in order, and one too many is refused", async (
   expect(provider.requests.at(-1)?.input.at(-1)).toEqual(user(`queued ${maxQueuedInputs - 1}`));
 });
 
-test("a failed model call ends the turn as failed and the conversation goes on", async () => {
+test("a failed model call ends the turn as failed and the conversation continues", async () => {
   const { conversation, events } = await openConversation({
     provider: scripted([fails("auth", false), says("Better")]),
   });
@@ -121,7 +121,7 @@ test.each<[unknown, string]>([
   [{ type: "text_delta", itemId: "1" }, "the stream: delta: is missing"],
   [{ type: "usage", usage: {} }, "the stream: usage."],
   [{ type: "finished" }, "the stream: type: must be one of "],
-])("a model whose stream says %o has failed, and the conversation goes on", async (event, complaint) => {
+])("a model whose stream yields %o has failed, and the conversation continues", async (event, complaint) => {
   const provider = scripted([[event as ModelEvent], says("better")]);
   const { conversation } = await openConversation({ provider });
   const refusal = { name: "FailureError", message: expect.stringContaining(complaint) };
@@ -129,7 +129,7 @@ test.each<[unknown, string]>([
   expect(await conversation.processMessage("two")).toEqual([user("two"), assistant("better")]);
 });
 
-test("a call that may be repeated is, and says so", async () => {
+test("a retryable call is retried, and reports the retry", async () => {
   const provider = scripted([fails("network", true), fails("overloaded", true), says("Third time")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("Hi");
@@ -147,7 +147,7 @@ test("a call that may be repeated is, and says so", async () => {
 });
 
 test.each(["The server had an error.", "Sorry about that!", "Bad gateway"])(
-  "a retry continues the sentence %j",
+  "the retry message continues the sentence %j",
   async (said) => {
     const failure = { code: "server", message: said, retryable: true } as const;
     const { conversation, events } = await openConversation({
@@ -160,7 +160,7 @@ test.each(["The server had an error.", "Sorry about that!", "Bad gateway"])(
   },
 );
 
-test("an answer that was partly shown is not asked for again", async () => {
+test("a partly shown answer is not retried", async () => {
   const [delta] = says("Half an answer");
   const provider = scripted([delta === undefined ? [] : [delta], says("never")]);
   const { conversation, events } = await openConversation({ provider });
@@ -171,7 +171,7 @@ test("an answer that was partly shown is not asked for again", async () => {
   expect(provider.requests).toHaveLength(1);
 });
 
-test("a call of a tool that does not exist is answered, so that calls and outputs stay paired", async () => {
+test("a call of an unknown tool is answered, so that calls and outputs stay paired", async () => {
   const provider = scripted([calls("teleport", "call_1"), says("I cannot")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit("Beam me up");
@@ -182,7 +182,7 @@ test("a call of a tool that does not exist is answered, so that calls and output
   ]);
 });
 
-test("ops nobody serves yet are refused by name", async () => {
+test("unsupported ops are refused by name", async () => {
   const { conversation, events } = await openConversation({ provider: scripted([]) });
   await conversation.submit({ type: "list_custom_prompts" });
   expect((await events.until("error")).message).toBe('"list_custom_prompts" is not supported yet');
@@ -190,14 +190,14 @@ test("ops nobody serves yet are refused by name", async () => {
   await expect(answered).rejects.toThrow("no open approval request nobody");
 });
 
-test("a submission that is not one is refused with its path, and nothing is queued", async () => {
+test("an invalid submission is refused with the path of the error, and nothing is queued", async () => {
   const { conversation } = await openConversation({ provider: scripted([]) });
   await expect(conversation.submit([])).rejects.toThrow("submission: items: at least one input is needed");
   await expect(conversation.submit({ type: "teleport" } as never)).rejects.toThrow("submission: ");
   expect(conversation.turn).toBeUndefined();
 });
 
-test("settings of a submission hold for the turns to come and are written down", async () => {
+test("settings of a submission apply to the turns that follow and are recorded", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { conversation, events } = await openConversation({ provider });
   await conversation.submit({ type: "override_turn_context", model: "other-model", approval_policy: "never" });
@@ -209,22 +209,22 @@ test("settings of a submission hold for the turns to come and are written down",
     model: "other-model",
     approval_policy: "never",
     provider: "scripted",
-    // Under both names: up to 0.58 Codex reads `mode`, later `type`.
+    // Under both names: Codex up to 0.58 reads `mode`, later versions `type`.
     sandbox_policy: { type: "workspace-write", mode: "workspace-write", network_access: false },
   });
 });
 
 const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
-test("an interrupt that races with the end gives exactly one end", async () => {
+test("an interrupt that races with the end of the turn gives exactly one end event", async () => {
   const rounds = 300;
   const provider = scripted(Array.from({ length: rounds }, () => says("ok")));
   const { conversation, events } = await openConversation({ provider, config: { persistence: { enabled: false } } });
   const submitted: string[] = [];
   for (let round = 0; round < rounds; round++) {
     submitted.push(await conversation.submit("Hi"));
-    // Every round interrupts a little later: in the microtasks before the turn looks at its files, and in those and the
-    // ticks from its answer on.
+    // Every round interrupts a little later: in the microtasks before the turn scans its files, and in the microtasks
+    // and ticks after its answer.
     if (round % 2 === 1) await events.until("agent_message_delta");
     const step = round % 4 === 3 ? nextTick : () => Promise.resolve();
     for (let steps = round % 60; steps > 0; steps--) await step();
@@ -238,13 +238,13 @@ test("an interrupt that races with the end gives exactly one end", async () => {
   expect(new Set(ends.map(({ msg }) => msg.type))).toEqual(new Set(["task_complete", "turn_aborted"]));
 });
 
-test("what a turn costs is said where the price of its model is known, and goes on after a resume", async () => {
+test("the cost of a turn is reported when the model's price is known, and the total continues after a resume", async () => {
   const price = { input: 1_000, output: 10_000 };
   const config = { models: { scripted: { price } } };
   const provider = scripted([calls("nothing", "1"), says("One"), says("Two")]);
   const { conversation, conversationId, events, manager, home } = await openConversation({ provider, config });
   await conversation.submit("Hi");
-  // Each call takes ten tokens in and gives five.
+  // Each call uses ten input tokens and five output tokens.
   expect(await events.until("task_complete")).toMatchObject({ cost_usd: 0.12 });
   await manager.shutdown();
   const next = await openManager({ home, config, providers: [scripted([says("Two")])] });

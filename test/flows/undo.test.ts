@@ -28,7 +28,7 @@ const twoTurns = [
   says("done"),
 ];
 
-test("undo takes back a turn after another, says so, and leaves the history as it is", async () => {
+test("undo reverts one turn after another, reports it, and leaves the history unchanged", async () => {
   const { conversation, events, file, cwd } = await open([...twoTurns, says("hello")]);
   for (const text of ["first", "second", "hi"]) await conversation.processMessage(text);
   const history = conversation.getHistory();
@@ -51,7 +51,7 @@ test("undo takes back a turn after another, says so, and leaves the history as i
   expect(JSON.stringify(lines)).toContain('"undo_completed"');
 });
 
-test("undo does nothing while files are in the way, and names them", async () => {
+test("undo does nothing when files have changed since, and names them", async () => {
   const { conversation, file, cwd } = await open(twoTurns);
   await conversation.processMessage("first");
   await writeFile(join(cwd, "a.txt"), "three\n");
@@ -75,7 +75,7 @@ test("undo is refused while a turn runs", async () => {
   await events.until("turn_aborted");
 });
 
-test("what is said while an undo is under way is answered after it", async () => {
+test("input submitted during an undo is answered after it", async () => {
   const { conversation, events, file } = await open(twoTurns.slice(0, 2).concat(says("hello")));
   await conversation.processMessage("first");
   const [, input] = await Promise.all([conversation.submit({ type: "undo" }), conversation.submit("hi")]);
@@ -85,7 +85,7 @@ test("what is said while an undo is under way is answered after it", async () =>
   while (!events.seen.some(isEnd)) await events.until("task_complete");
 });
 
-test("a conversation that is not saved has nothing to take back", async () => {
+test("an unsaved conversation has nothing to undo", async () => {
   const { conversation } = await open(twoTurns, true);
   await conversation.processMessage("first");
   expect(await conversation.undo()).toEqual({

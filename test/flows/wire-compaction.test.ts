@@ -40,7 +40,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(next)).not.toContain("concise summary");
   });
 
-  test("a refused request is compacted and sent again, tool calls and all", async () => {
+  test("a request refused as too long is compacted and sent again, with its tool calls", async () => {
     const mock = await mockLlm([
       { calls: [{ name: "read_file", arguments: { path: "/etc/hostname" } }] },
       { fault: { type: "overflow" } },
@@ -57,7 +57,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(summary)).toContain("/etc/hostname");
   });
 
-  test("a server that fails twice is asked again, and the key is in nothing that is written or told", async () => {
+  test("a server that fails twice is asked again, and the key is never written or shown", async () => {
     const mock = await mockLlm([
       { text: "An answer", usage: large },
       { fault: { type: "status", status: 500 } },

@@ -8,7 +8,7 @@ import { mockLlm, wireApis, wireEnv, wireManager } from "../support/wire-apis.js
 
 const data = images.png.toString("base64");
 
-/** The image as each API takes it: in the output of its call, or behind the outputs where they can hold none. */
+/** The image in each API's form: in the output of its call, or after the outputs where those cannot hold images. */
 const shapes = {
   responses: { type: "input_image", image_url: `data:image/png;base64,${data}`, detail: "auto" },
   chat: { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
@@ -18,7 +18,7 @@ const shapes = {
 const fullAccess = { approvalPolicy: "on-request", sandbox: "danger-full-access" } as const;
 
 describe.each(wireApis)("over $api", (spoken) => {
-  test("an image an MCP server gives is seen by the model, now and after a resume", async () => {
+  test("an image from an MCP server is sent to the model, now and after a resume", async () => {
     const content = [
       { type: "text", text: "a dot" },
       { type: "image", mimeType: "image/png", data },
@@ -53,7 +53,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     }
   });
 
-  test("an image a tool gives is seen by the model, now and after a resume", async () => {
+  test("an image from a tool is sent to the model, now and after a resume", async () => {
     const mock = await mockLlm([
       {
         calls: [

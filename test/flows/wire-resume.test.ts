@@ -4,7 +4,7 @@ import { mockLlm, toolOutputs, wireApis, wireManager } from "../support/wire-api
 const pairs = wireApis.flatMap((first) => wireApis.map((second) => ({ first, second })));
 
 test.each(pairs)(
-  "what began over $first.api goes on over $second.api in another manager",
+  "a conversation started over $first.api continues over $second.api in another manager",
   async ({ first, second }) => {
     const mock = await mockLlm([
       { text: "Looking.", reasoning: "I should look first.", calls: [{ name: "read_file", arguments: { path: "a" } }] },
@@ -30,7 +30,7 @@ test.each(pairs)(
   },
 );
 
-test("a conversation goes on with its recorded provider, although another one is configured", async () => {
+test("a conversation continues with its recorded provider, although another one is configured", async () => {
   const mock = await mockLlm([{ text: "one" }, { text: "two" }]);
   const [responses, , messages] = wireApis;
   if (responses === undefined || messages === undefined) throw new Error("there are three wire APIs");

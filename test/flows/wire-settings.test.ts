@@ -8,7 +8,7 @@ import { says, scripted } from "../support/scripted-provider.js";
 
 const env = { OPENAI_API_KEY: "sk-test-1", ANTHROPIC_API_KEY: "sk-test-2" };
 
-/** A conversation that was played with a provider of this name, and what it is resumed with. */
+/** A conversation recorded with a provider of this name, and the options it is resumed with. */
 async function played(provider: string, model: string): Promise<{ home: string; conversation: Conversation }> {
   const { manager, home } = await openManager({ providers: [{ ...scripted([says("Hello")]), name: provider }] });
   const { conversation } = await manager.newConversation({ provider, model });
@@ -24,7 +24,7 @@ async function resumed(home: string, id: string, config: NonNullable<ManagerOpti
   return { provider, api, model, baseUrl };
 }
 
-test("a resumed conversation has its provider and model, and the API and address that are configured now", async () => {
+test("a resumed conversation has its recorded provider and model, and the configured API and address", async () => {
   const { home, conversation } = await played("openai", "gpt-4.1");
   const config = { provider: "openai", api: "chat", model: "gpt-4o", baseUrl: "http://lab/v1" } as const;
   expect(await resumed(home, conversation.id, config)).toEqual({ ...config, model: "gpt-4.1" });
@@ -44,7 +44,7 @@ test("when another provider is configured, the recorded one is reached at its ow
   });
 });
 
-test("a rollout says neither where history is sent nor how", async () => {
+test("a rollout cannot choose the address or the API that the history is sent to", async () => {
   const { home, conversation } = await played("openai", "gpt-4o");
   const path = conversation.rolloutPath ?? "";
   const hostile = '"provider":"openai","api":"chat","baseUrl":"http://evil/v1","base_url":"http://evil/v1"';
@@ -59,7 +59,7 @@ test("a rollout says neither where history is sent nor how", async () => {
   });
 });
 
-test("the API a conversation was begun with is used again, unless another provider or API is asked for", async () => {
+test("the API a conversation was started with is used again, unless another provider or API is requested", async () => {
   const { manager, home } = await openManager({ env });
   const { conversation } = await manager.newConversation({ provider: "openai", api: "chat", model: "gpt-4o" });
   await manager.shutdown();
@@ -75,7 +75,7 @@ test("the API a conversation was begun with is used again, unless another provid
   expect(await resumed(home, conversation.id, config, other)).toMatchObject({ provider: "anthropic", api: "messages" });
 });
 
-test("a provider of the recorded name that is in this process answers, whatever else is configured", async () => {
+test("an in-process provider of the recorded name answers, whatever else is configured", async () => {
   const { home, conversation } = await played("openai", "gpt-4o");
   const again = { ...scripted([says("Here again")]), name: "openai" };
   const { manager } = await openManager({ home, providers: [again], config: { baseUrl: "http://lab/v1" } });

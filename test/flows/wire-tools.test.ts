@@ -7,7 +7,7 @@ import { mockLlm, toolOutputs, wireApis, wireManager } from "../support/wire-api
 describe.each(wireApis)("over $api", (spoken) => {
   const { path } = spoken;
 
-  test("two calls of one answer are asked about, run, and their outputs go back paired", async () => {
+  test("two calls of one answer are approved and run, and their outputs are sent back paired", async () => {
     const mock = await mockLlm([
       { text: "Two things.", calls: [write("call_one", "one.txt"), write("call_two", "two.txt")] },
       { text: "Both done" },
@@ -34,7 +34,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     await expect(readFile(join(cwd, "two.txt"))).rejects.toThrow("ENOENT");
   });
 
-  test("an interrupt while a tool runs closes its call, and the next request is taken", async () => {
+  test("an interrupt while a tool runs closes its call, and the next request is accepted", async () => {
     const mock = await mockLlm([
       { calls: [{ id: "call_long", name: "shell", arguments: { command: ["sleep", "600"] } }] },
       { text: "As you like" },
@@ -54,7 +54,7 @@ describe.each(wireApis)("over $api", (spoken) => {
   });
 });
 
-/** A call that leaves a file. */
+/** A call that creates a file. */
 function write(id: string, name: string) {
   return { id, name: "shell", arguments: { command: ["sh", "-c", `echo ${id} > ${name}; echo did ${id}`] } };
 }

@@ -6,7 +6,7 @@ import { mockKey, mockLlm, wireApis, wireManager } from "../support/wire-apis.js
 describe.each(wireApis)("over $api", (spoken) => {
   const { api, provider, path, model } = spoken;
 
-  test("a text comes in deltas, is saved with its usage, and the next turn sends it along", async () => {
+  test("a text arrives in deltas, is saved with its usage, and is sent with the next turn", async () => {
     const usage = { input_tokens: 21, output_tokens: 4 };
     const mock = await mockLlm([{ text: "Hello there, Alice", usage }, { text: "Alice" }]);
     const { manager } = await wireManager(mock, spoken);
@@ -28,7 +28,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(mock.requests[1]?.body)).toContain("Hello there, Alice");
   });
 
-  test("the rollout says which API was spoken, and nothing of the key or the address", async () => {
+  test("the rollout records which API was used, and neither the key nor the address", async () => {
     const mock = await mockLlm([{ text: "Hello" }]);
     const { manager } = await wireManager(mock, spoken);
     const { conversation } = await manager.newConversation();
@@ -40,7 +40,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(JSON.stringify(lines)).not.toContain(mock.url);
   });
 
-  test("what the model thinks is shown apart from what it says", async () => {
+  test("reasoning is shown apart from the answer", async () => {
     const mock = await mockLlm([{ reasoning: "They greet me.", text: "Hello" }, { text: "Still here" }]);
     const { manager } = await wireManager(mock, spoken);
     const { conversation } = await manager.newConversation({ effort: "high" });
@@ -67,7 +67,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(await events.until("task_complete")).toMatchObject({ last_agent_message: "Fine" });
   });
 
-  test("a context that is too long fails the turn with that code, is not sent again, and the conversation goes on", async () => {
+  test("a context that is too long fails the turn with that code, is not retried, and the conversation continues", async () => {
     const mock = await mockLlm([{ fault: { type: "overflow" } }, { text: "Better" }]);
     const { manager } = await wireManager(mock, spoken);
     const { conversation } = await manager.newConversation();
@@ -81,7 +81,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(mock.requests.map(({ status }) => status)).toEqual([400, 200]);
   });
 
-  test("what may be tried again is, as an event, and once for each failure", async () => {
+  test("each retryable failure is reported as an event and retried", async () => {
     const mock = await mockLlm([
       { fault: { type: "status", status: 429 } },
       { fault: { type: "status", status: 500 } },
@@ -96,7 +96,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(mock.requests).toHaveLength(3);
   });
 
-  test("a key that is not taken fails the turn without showing it", async () => {
+  test("a refused key fails the turn without showing the key", async () => {
     const mock = await mockLlm([{ text: "never" }]);
     const wrong = "sk-wrong-9876543210";
     const { manager } = await wireManager(mock, spoken, {
@@ -112,7 +112,7 @@ describe.each(wireApis)("over $api", (spoken) => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  test("a server that is not there is named, tried again, and nobody is shown the key", async () => {
+  test("an unreachable server is named and retried, and the key is not shown", async () => {
     const mock = await mockLlm();
     await mock.close();
     const { manager } = await wireManager(mock, spoken);
