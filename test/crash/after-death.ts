@@ -8,8 +8,8 @@ import type { Report } from "./report.js";
 import { Writing } from "./writing.js";
 
 /**
- * Goes on, as a new process would, with what one has left that died in the middle of a scenario. Gives how many
- * temporary files it has left to nobody.
+ * Continues, as a new process would, the scenario of a process that died in the middle of it. Returns the number of
+ * temporary files that the dead process left behind.
  */
 export async function goOnAfter(scenario: ScenarioName, scene: Scene, reports: readonly Report[]): Promise<number> {
   const writing = await Writing.begin({
@@ -38,7 +38,9 @@ export async function goOnAfter(scenario: ScenarioName, scene: Scene, reports: r
   return checkBeside(scene.directory, torn);
 }
 
-/** The number of the last line that is whole, and what stands behind it; all before is as it was written. */
+/**
+ * Returns the number of the last complete line and the text after it; asserts that all earlier lines are as written.
+ */
 function leftIn(path: string, id: string): { last: number; rest: string } {
   const content = existsSync(path) ? readFileSync(path, "utf8") : "";
   const end = content.lastIndexOf("\n") + 1;
@@ -47,7 +49,7 @@ function leftIn(path: string, id: string): { last: number; rest: string } {
   return { last, rest: content.slice(end) };
 }
 
-/** What was torn is kept, each once, if not as the beginning of what was torn later; nothing is left of the locks. */
+/** Every torn tail is stored once, unless a later torn tail starts with it; no lock files are left. */
 function checkBeside(directory: string, torn: readonly string[]): number {
   const beside = readdirSync(directory).filter((name) => !name.endsWith(".jsonl"));
   const kept = beside.filter((name) => name.includes(".torn-"));

@@ -4,10 +4,10 @@ import type { Report } from "./report.js";
 import { expectSaved, hasUserMessage, isSaved, readStrictly, type RolloutInFile } from "./rollout-check.js";
 import { openManager, rolloutPath, type World } from "./world.js";
 
-/** One in so many conversations goes on for a turn when it is opened at the end. */
+/** One in this many conversations plays another turn when it is opened at the end. */
 const playedAgain = 4;
 
-/** The files a child was at when it was killed: before a torn end everything must be right already. */
+/** Checks the files a child was using when it was killed: everything before a torn tail must be correct already. */
 export async function checkTouched(
   world: World,
   reports: readonly Report[],
@@ -22,7 +22,7 @@ export async function checkTouched(
   );
 }
 
-/** Opens everything in one process more; says how many conversations somebody had said something in. */
+/** Resumes every conversation in a new manager; returns how many of them have a user message. */
 export async function resumeAll(world: World, ids: readonly string[]): Promise<number> {
   const manager = openManager(world);
   try {

@@ -8,28 +8,28 @@ import type { BriefChildren } from "./brief-children.js";
 import { longAnswers, newQuestion } from "./question.js";
 import type { Random } from "./random.js";
 
-/** Some are killed when their first lines are on their way, others much later. */
+/** Some processes are killed while they write their first lines, others much later. */
 const kinds = [
   { answers: { shortest: 20, longest: 5_000 }, inFlight: 2, latestReport: 120 },
   { answers: { shortest: 20, longest: 5_000 }, inFlight: 4, latestReport: 12 },
   { answers: { shortest: 20, longest: 60_000 }, inFlight: 2, latestReport: 12 },
-  // It takes so long to write several of these at once that a kill has a chance to come between.
+  // Writing several of these at once takes so long that a kill can hit in between.
   { answers: longAnswers, inFlight: 5, latestReport: 3 },
 ] as const;
-/** The kill comes so many rounds of the event loop behind the last report that is waited for, or earlier. */
+/** The kill comes at most this many event loop rounds after the last awaited report. */
 const longestDelay = 300;
 
 interface Appended {
   readonly id: string;
-  /** What was acknowledged, in whichever process. */
+  /** The questions of all acknowledged turns, over all processes. */
   readonly saved: string[];
   isThere: boolean;
 }
 
-/** A few conversations that process after process appends to, each until it is killed. */
+/** A few conversations that one process after another appends to, each until it is killed. */
 export class AppendedConversations {
   readonly conversations: readonly Appended[] = ["a", "b", "c"].map((id) => ({ id, saved: [], isThere: false }));
-  /** What was acknowledged and is not there. */
+  /** Questions of acknowledged turns that are missing from the file. */
   readonly lost: string[] = [];
   tornTails = 0;
   readonly #directory: string;
@@ -47,7 +47,7 @@ export class AppendedConversations {
     return this.conversations.reduce((sum, { saved }) => sum + saved.length, 0);
   }
 
-  /** One process, its death, and a look at what it has left. */
+  /** Runs one process, kills it, and checks the files it leaves. */
   async kill(children: BriefChildren): Promise<void> {
     this.#round += 1;
     await mkdir(this.#directory, { recursive: true });
@@ -69,7 +69,7 @@ export class AppendedConversations {
     for (const one of appended) await this.#look(one);
   }
 
-  /** One process more, which ends in peace: gives how many temporary files were left to nobody. */
+  /** Runs one more process that shuts down normally; returns the number of temporary files left behind. */
   async goOn(): Promise<number> {
     const recorder = new RolloutRecorder(this.#directory, { env: { XDG_RUNTIME_DIR: this.#runtimeDirectory } });
     const left = this.conversations.filter(({ isThere }) => isThere);
@@ -82,7 +82,7 @@ export class AppendedConversations {
     for (const one of left) {
       const { questions, tornBytes } = await this.#look(one);
       assert.equal(tornBytes, 0);
-      // As everybody else reads it: the same turns, and perhaps some that were not written to their end.
+      // Read by the product: the same turns, and possibly some that were not written completely.
       const read = questionsOf(await recorder.readRollout(one.id));
       assert.deepEqual(
         read.filter((question) => questions.includes(question)),

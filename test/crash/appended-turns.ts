@@ -4,7 +4,7 @@ import { messageText } from "../../src/messages/response-item.js";
 import type { RolloutTurn } from "../../src/rollouts/turns.js";
 import { answerTo } from "./question.js";
 
-/** What a recorder is given: everything in it follows from the question. */
+/** The turn a recorder appends for a question; all of its content is derived from the question. */
 export function turnOf(question: string): RolloutTurn {
   return {
     timestamp: Date.now(),
@@ -17,7 +17,7 @@ export function turnOf(question: string): RolloutTurn {
 
 /** The turns in a rollout that a recorder has written. */
 export interface AppendedTurns {
-  /** What was asked in those that are whole, in their order. */
+  /** The questions of the complete turns, in file order. */
   readonly questions: string[];
   readonly tornBytes: number;
 }
@@ -31,15 +31,15 @@ const newline = 0x0a;
 const kindsOfTurn = ["task_started", "user", "user_message", "assistant", "agent_message", "task_complete"];
 
 /**
- * Reads a rollout more strictly than the product: every line is JSON, no turn stands there twice, every answer is the
- * one to its question, and only the death of a process ends a turn before its end.
+ * Reads a rollout more strictly than the product: every line is JSON, no turn is there twice, every answer matches its
+ * question, and only the death of a process leaves a turn incomplete.
  */
 export async function readAppended(path: string): Promise<AppendedTurns | undefined> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  // Killed before it could make the file.
+  // The process was killed before it created the file.
   if (bytes === undefined) return undefined;
   const whole = bytes.lastIndexOf(newline) + 1;
   const lines = bytes.toString("utf8", 0, whole).split("\n").slice(0, -1);
@@ -54,7 +54,7 @@ export async function readAppended(path: string): Promise<AppendedTurns | undefi
   return { questions, tornBytes: bytes.length - whole };
 }
 
-/** What a recorder read, in the same words. */
+/** The questions of the turns a recorder read. */
 export function questionsOf(turns: readonly RolloutTurn[]): string[] {
   return turns.flatMap(({ items: [user, assistant] }) => {
     const [question, answer] = [user, assistant].map((item) => (item?.type === "message" ? messageText(item) : ""));
@@ -83,7 +83,7 @@ function turnFrom(lines: readonly Line[]): Turn {
   const kinds = lines.map(({ payload }) => payload.role ?? payload.type);
   assert.deepEqual(kinds, kindsOfTurn.slice(0, kinds.length));
   const [question, answer] = [textOf(lines[1]), textOf(lines[3])];
-  // Compared without a diff: it would be hundreds of kilobytes long.
+  // Compared without a diff, which would be hundreds of kilobytes long.
   if (kinds.length > 3) assert(answer === answerTo(question), "an answer is not the one to its question");
   return { question, isWhole: kinds.length === kindsOfTurn.length };
 }

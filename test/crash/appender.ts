@@ -4,14 +4,14 @@ import { type AnswerLengths, newQuestion } from "./question.js";
 import { Random } from "./random.js";
 import { say } from "./report.js";
 
-/** What an appender is to do; it comes as the only argument. */
+/** The job of an appender, passed as its only argument. */
 export interface AppenderOrder {
   readonly directory: string;
   readonly runtimeDirectory: string;
   readonly conversations: readonly string[];
   readonly round: number;
   readonly answers: AnswerLengths;
-  /** How many turns of one conversation wait for their answer at a time. */
+  /** How many unacknowledged turns each conversation may have. */
   readonly inFlight: number;
   readonly seed: number;
 }

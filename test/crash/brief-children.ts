@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import type { Report } from "./report.js";
 
-/** So many rounds of our event loop after so many reports. */
+/** When to kill: `delay` rounds of this process's event loop after `reports` reports. */
 export interface Moment {
   readonly reports: number;
   readonly delay: number;
 }
 
-/** Processes that live only for a moment; those still alive when the test ends are killed. */
+/** Starts short-lived processes; those still alive when the test ends are killed. */
 export class BriefChildren {
   readonly #program: string;
   readonly #alive = new Set<() => void>();
@@ -20,10 +20,10 @@ export class BriefChildren {
     });
   }
 
-  /** Starts one and kills it. Gives everything it has said until then; rejects when it ends by itself. */
+  /** Starts a process and kills it. Resolves with its reports; rejects when the process exits by itself. */
   kill(order: object, { reports, delay }: Moment): Promise<Report[]> {
     return new Promise((resolve, reject) => {
-      // Nothing of our environment: what Node reads there takes its time.
+      // An empty environment, because reading Node's variables slows the start.
       const child = spawn(process.execPath, [this.#program, JSON.stringify(order)], { stdio: "pipe", env: {} });
       const kill = (): void => void child.kill("SIGKILL");
       this.#alive.add(kill);
@@ -40,7 +40,7 @@ export class BriefChildren {
       child.once("close", (code, signal) => {
         this.#alive.delete(kill);
         if (signal !== "SIGKILL") return reject(new Error(`a child ended with ${code ?? signal}: ${complaints}`));
-        // The last one may not be whole.
+        // The last line may be incomplete.
         const lines = said.split("\n").slice(0, -1);
         resolve(lines.map((line) => JSON.parse(line) as Report));
       });

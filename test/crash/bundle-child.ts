@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { bundle } from "../../scripts/bundle.mjs";
 
-/** Where the tests' processes are built, with the writer's thread beside them as in `dist`. */
+/** Where the tests' child programs are built, with the writer's thread entry beside them as in `dist`. */
 const directory = "build/test-children/dist";
 
 /**
- * A program of this folder as one file that loads nothing but what it uses, and its path: a process that is killed
- * thousands of times spends most of its life on starting.
+ * Bundles a program of this folder into one file that loads only what it uses, and returns its path. A process that is
+ * killed thousands of times spends most of its life starting.
  */
 export async function bundleChild(name: string): Promise<string> {
   const output = `crash/${name}`;

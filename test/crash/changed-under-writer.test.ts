@@ -11,12 +11,12 @@ import { summarize, timeoutMs } from "./rounds.js";
 import { Writing } from "./writing.js";
 
 interface Played {
-  /** The numbers of the calls before which there was a file. */
+  /** The numbers of the disk calls before which the file existed. */
   readonly calls: number[];
   readonly notSaved: number;
 }
 
-/** Writes a conversation and changes its file before the nth call to the disk. */
+/** Writes a conversation and changes its file before the nth disk call. */
 async function play(folder: string, change?: ForeignChange, at = Infinity): Promise<Played> {
   const scene = await newScene(folder);
   const path = join(scene.directory, "a.jsonl");
@@ -58,7 +58,7 @@ async function play(folder: string, change?: ForeignChange, at = Infinity): Prom
 }
 
 test.each(foreignChanges.map((change) => [change.name, change] as const))(
-  "before whichever call a file is %s, nothing is called saved that is not there, and nothing of others is lost",
+  "a file that is %s before any disk call: only existing lines are acknowledged, and the other program's data is not lost",
   async (name, change) => {
     const folder = await temporaryFolder();
     const { calls } = await play(join(folder, "sound"));

@@ -10,7 +10,7 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A program of `test/support/children` in a process of its own, as it was built; it does not outlive its test. */
+/** A built program of `test/support/children` in its own process, which is killed when its test ends. */
 export class Child {
   readonly reports: Report[] = [];
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -25,7 +25,7 @@ export class Child {
     this.#process = spawn(process.execPath, [file, JSON.stringify(order)], { stdio: ["pipe", "pipe", "pipe"] });
     this.#process.stdout.setEncoding("utf8").on("data", (text: string) => this.#hear(text));
     this.#process.stderr.setEncoding("utf8").on("data", (text: string) => (this.#complaints += text));
-    // Words to a child that is being killed have nobody to hear them.
+    // Writing to a child that is being killed fails; ignore that.
     this.#process.stdin.on("error", () => {});
     this.#ended = new Promise((resolve) => {
       this.#process.once("close", () => {
@@ -40,7 +40,7 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** Resolves when it has ended, however it came to that. */
+  /** Resolves when the child has exited for any reason. */
   get gone(): Promise<void> {
     return this.#ended;
   }
@@ -53,19 +53,19 @@ export class Child {
     this.#process.kill(signal);
   }
 
-  /** Nothing more will be said to it: it ends by itself. */
+  /** Closes stdin, so that the child exits by itself. */
   async end(): Promise<void> {
     this.#process.stdin.end();
     await this.#ended;
   }
 
-  /** Resolves when it is gone and everything it has said is among its reports. */
+  /** Kills the child; resolves when it has exited and all of its output is in `reports`. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#ended;
   }
 
-  /** The first report from the `from`th on that matches, heard or to come. Rejects when the child ends before. */
+  /** The first report from index `from` on that matches, past or future. Rejects when the child exits first. */
   until(matches: (report: Report) => boolean, from = 0): Promise<Report> {
     const heard = this.reports.slice(from).find(matches);
     if (heard !== undefined) return Promise.resolve(heard);
@@ -77,7 +77,7 @@ export class Child {
 
   #hear(text: string): void {
     const lines = (this.#rest + text).split("\n");
-    // The last one is not whole yet; in a child that was killed it never will be.
+    // The last line is incomplete so far; a killed child never completes it.
     this.#rest = lines.pop() ?? "";
     for (const line of lines) this.#add(JSON.parse(line) as Report);
   }

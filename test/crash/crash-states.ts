@@ -1,17 +1,17 @@
 import type { Random } from "./random.js";
 
-/** What a power failure may leave of bytes that were written and not synced. */
+/** One possible content of written but unsynced bytes after a power failure. */
 export interface CrashState {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** A disk writes whole blocks, in any order. These are small, so that a line has several. */
+/** A disk writes whole blocks in any order. These are small, so that a line spans several. */
 const blockBytes = 64;
-/** Room that was given to the file and never written to. */
+/** At most this many allocated bytes that were never written. */
 const longestGrowth = 200;
 
-/** Cut or zeroed from each byte on, and as many mixtures of lost and scrambled blocks. */
+/** Truncated or zeroed from each byte on, and the same number of mixtures of lost and scrambled blocks. */
 export function crashStates(unsynced: Buffer, random: Random): CrashState[] {
   const ends = Array.from({ length: unsynced.length + 1 }, (_, index) => index);
   return [

@@ -11,11 +11,11 @@ import type { Death, VictimOrder } from "./io-victim.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 
-/** It kills itself. */
+/** Never kill the child: it kills itself. */
 const byItself = { reports: Infinity, delay: 0 };
 
 test.each(scenarioNames)(
-  "at whichever call to the disk a process dies, the next one finds what was acknowledged, once, and goes on (%s)",
+  "a process that dies at any disk call leaves every acknowledged line once, and the next process continues (%s)",
   async (scenario) => {
     const { home, random } = await newWorld();
     const children = new BriefChildren(await bundleChild("io-victim"));

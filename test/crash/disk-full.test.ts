@@ -9,7 +9,7 @@ import { points, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 
 test.each(scenarioNames)(
-  "at whichever byte the disk is full, that is said, and everything is saved once there is room again (%s)",
+  "a disk that is full at any byte is reported, and everything is saved once there is room again (%s)",
   async (scenario) => {
     const { home, random } = await newWorld();
     const { writtenBytes } = await playScenario(scenario, join(home, "sound"));

@@ -3,30 +3,30 @@ import { dirname } from "node:path";
 import type { IoCall } from "./io-calls.js";
 
 interface DurableFile {
-  /** What would be there after a power failure. */
+  /** The content after a power failure. */
   disk: Buffer;
-  /** From where on the cache is newer. */
+  /** The offset from which the page cache is newer than the disk. */
   dirtyFrom: number | undefined;
 }
 
 /**
- * What a power failure would leave: bytes only after a sync that succeeded and names only after one of their
- * directory. A sync that fails takes what was dirty for good, as Linux does: the cache still shows it, and no later
- * sync writes it.
+ * Models what a power failure would leave: bytes only after a successful sync, and names only after a successful sync
+ * of their directory. A failed sync discards the dirty bytes, as on Linux: the page cache still shows them, and no
+ * later sync writes them.
  */
 export class DurableDisk {
   readonly #paths = new Map<number, string>();
   readonly #files = new Map<number, DurableFile>();
-  /** Made and not yet durable. */
+  /** Names that were created and are not yet durable. */
   readonly #names = new Set<string>();
   writtenBytes = 0;
 
-  /** Makes a call and remembers what it means. */
+  /** Makes a call and tracks its effect on the durable state. */
   async perform({ name, args, perform }: IoCall, given: readonly unknown[] = args): Promise<unknown> {
     const [target] = given;
     const before = typeof target === "number" && (name === "write" || name === "ftruncate") ? size(target) : 0;
     const isNew = name === "mkdir" || (name === "open" && !exists(String(target)));
-    // The real one would take most of the time and show nothing.
+    // A real sync would take most of the time and prove nothing.
     if (name === "fdatasync" || name === "fsync") return this.synced(target as number);
     const result = await perform(given);
     if (name === "open") this.#paths.set(result as number, String(target));
@@ -39,19 +39,19 @@ export class DurableDisk {
     return result;
   }
 
-  /** A sync has succeeded. */
+  /** Records a successful sync. */
   synced(fd: number): void {
     const path = this.#paths.get(fd) ?? "";
     for (const made of this.#names) if (dirname(made) === path && fstatSync(fd).isDirectory()) this.#names.delete(made);
     this.#write(fd, (cache, from) => cache.subarray(from));
   }
 
-  /** A sync has failed. */
+  /** Records a failed sync. */
   lost(fd: number): void {
     this.#write(fd, (cache, from) => Buffer.alloc(Math.max(0, cache.length - from)));
   }
 
-  /** What would be found under this name. */
+  /** The content of this path after a power failure. */
   contentOf(path: string): Buffer | undefined {
     for (let name = path; name !== dirname(name); name = dirname(name)) if (this.#names.has(name)) return undefined;
     return this.#files.get(lstatSync(path).ino)?.disk;
@@ -59,7 +59,7 @@ export class DurableDisk {
 
   #made(path: string): void {
     this.#names.add(path);
-    // The number of a file that is gone may come again.
+    // The inode number of a removed file may be used again.
     this.#files.delete(lstatSync(path).ino);
   }
 
@@ -78,7 +78,7 @@ export class DurableDisk {
     file.dirtyFrom = undefined;
   }
 
-  /** What was in a file before anybody watched is durable. */
+  /** Bytes that were in a file before tracking started are durable. */
   #fileOf(fd: number, known: number): DurableFile {
     const { ino } = fstatSync(fd);
     const file = this.#files.get(ino) ?? { disk: this.#cacheOf(fd).subarray(0, known), dirtyFrom: undefined };
@@ -86,7 +86,7 @@ export class DurableDisk {
     return file;
   }
 
-  /** By its name: a descriptor may be for writing only. */
+  /** Read by path, because the descriptor may be write-only. */
   #cacheOf(fd: number): Buffer {
     return readFileSync(this.#paths.get(fd) ?? "");
   }

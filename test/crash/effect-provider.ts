@@ -1,7 +1,7 @@
 import type { ModelEvent } from "../../src/messages/model.js";
 import type { Provider } from "../../src/providers/provider.js";
 
-/** A model that answers every question with one call that has an effect, and the call's output with a word. */
+/** A provider that answers every question with one call that has an effect, and the call's output with one word. */
 export function effectProvider(effects: string, label: string, kills: () => boolean): Provider {
   let count = 0;
   return {

@@ -8,7 +8,7 @@ import { points, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 
 test.each(scenarioNames)(
-  "whichever call to the disk fails, what is called saved is there, once and whole (%s)",
+  "a failed disk call never loses or duplicates an acknowledged line (%s)",
   async (scenario) => {
     const { home, random } = await newWorld();
     const { calls } = await playScenario(scenario, join(home, "sound"));

@@ -11,7 +11,7 @@ import type { PatchEnd, PatchOrder } from "./patch-victim.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 
-/** What stands in a folder: a text, or nothing for a folder that has nothing in it. */
+/** The entries of a folder by path: the text of a file, or an empty string for an empty folder. */
 type Contents = Readonly<Record<string, string>>;
 
 const before: Contents = {
@@ -45,11 +45,11 @@ const input = `*** Begin Patch
 
 const halved = new Set(["writeFile", "copyFile"]);
 
-/** It kills itself. */
+/** Never kill the child: it kills itself. */
 const byItself = { reports: Infinity, delay: 0 };
 
 test.each(patchFaults)(
-  "at whichever call to the disk a patch meets %s, each file is whole, and nothing stays that nobody removes",
+  "a patch that meets %s at any disk call leaves every file whole and no temporary file that is never removed",
   async (fault) => {
     const { random } = await newWorld();
     const children = new BriefChildren(await bundleChild("patch-victim"));
@@ -71,7 +71,7 @@ test.each(patchFaults)(
     expect(await contentsOf(cwd)).toEqual(after);
     const calls = whole?.calls ?? [];
     const all = calls.map((_, index) => index + 1);
-    // Half a call is something else than none only where something is written.
+    // A half-done call differs from one that was not made only where something is written.
     const distinct = all.filter((number) => fault !== "half" || halved.has(calls[number - 1] ?? ""));
     const numbers = random.sample(distinct, points.faults);
     for (const number of numbers) {
@@ -89,7 +89,7 @@ function isStray(path: string): boolean {
   return /(?:^|\/)\.cody-[^/]*$/.test(path);
 }
 
-/** Who comes to the end says what was done, and leaves nothing but what the disk would not remove. */
+/** A process that finishes reports what it did, and leaves only files that the disk refused to remove. */
 function problemsOf(end: PatchEnd | undefined, found: Contents): string[] {
   const files = Object.fromEntries(Object.entries(found).filter(([path]) => !isStray(path)));
   if (end === undefined) return wrongFiles(files);
@@ -102,7 +102,7 @@ function problemsOf(end: PatchEnd | undefined, found: Contents): string[] {
   ];
 }
 
-/** After a death each file is as it was or as it shall be, and what is moved is in one place at least. */
+/** After a death each file has its old or its new content, and a moved file exists in at least one place. */
 function wrongFiles(found: Contents): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after), ...Object.keys(found)]);
   const files = [...paths].filter((path) => !path.endsWith("/"));
@@ -111,7 +111,7 @@ function wrongFiles(found: Contents): string[] {
   return isMovedThere ? wrong : [...wrong, "moved.txt"];
 }
 
-/** What lies in a folder once a turn has begun to change something in it. */
+/** Starts a turn that changes something in the folder, which cleans up; returns the entries found then. */
 async function swept(cwd: string): Promise<Contents> {
   const home = await temporaryFolder();
   const places = {
@@ -125,7 +125,7 @@ async function swept(cwd: string): Promise<Contents> {
   return await contentsOf(cwd);
 }
 
-/** Of what a process left only that may stay which nobody else has: what a file held that is not as it was any more. */
+/** The only temporary file that may stay is one with the old content of a file that has changed. */
 function wrongStrays(found: Contents, files: Contents): string[] {
   const lost = Object.entries(before).filter(([path, text]) => files[path] !== text);
   const isLastCopy = (text: string | undefined) => lost.some(([, old]) => old === text);

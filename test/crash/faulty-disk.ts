@@ -2,14 +2,14 @@ import { DurableDisk } from "./durable-disk.js";
 import type { IoCall } from "./io-calls.js";
 import type { Fault } from "./io-faults.js";
 
-/** The call at which something goes wrong: the first of this name, counted from this number. */
+/** The call that fails: the first with this name, counting from this number. */
 export interface FaultPoint {
   readonly number: number;
   readonly call: string;
   readonly fault: Fault;
 }
 
-/** A disk on which one thing goes wrong, or nothing. */
+/** A disk with at most one fault. */
 export class FaultyDisk {
   readonly durable = new DurableDisk();
   readonly #point: FaultPoint | undefined;
@@ -32,7 +32,7 @@ export class FaultyDisk {
     return point.fault.act(call, this.durable);
   }
 
-  /** A fault that has come to stay ends here. */
+  /** Ends a persistent fault. */
   heal(): void {
     if (this.#state === "failing") this.#state = "healed";
   }

@@ -5,7 +5,7 @@ import { rounds, summarize, timeoutMs } from "./rounds.js";
 import { leftovers, newWorld, playOneTurn, rolloutPath } from "./world.js";
 
 test(
-  "of eight processes that want one conversation exactly one gets it, round after round, and its lines stay its own",
+  "exactly one of eight processes competing for a conversation gets it, and no other process writes to it",
   async () => {
     const world = await newWorld();
     const conversation = await playOneTurn(world, "round 0");
@@ -24,11 +24,11 @@ test(
     expect(rollout.tornBytes).toBe(0);
     const saved = fight.reports.filter(isSaved);
     for (const report of saved) expectSaved(rollout, report);
-    // Whoever has lost it never comes back: the turns of one process and round stand together.
+    // A process that lost ownership never gets it back: the turns of one process and round are adjacent.
     const spans = rollout.turns.flatMap((turn) => /pid \d+ round \w+/.exec(questionOf(turn)) ?? []);
     const changes = spans.filter((span, index) => span !== spans[index - 1]);
     expect(changes).toEqual([...new Set(changes)]);
-    // Only owners are killed here, and an owner's lock leads to its socket.
+    // Only owners are killed here, and an owner's lock leads to its socket, so both are cleaned up.
     expect(await leftovers(world)).toEqual({ locks: [], strays: [] });
     summarize(
       `fight: ${rounds.fights} rounds of 8 processes, ${fight.withinRounds} of them begun while the owner died ` +

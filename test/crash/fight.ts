@@ -6,17 +6,17 @@ import type { World } from "./world.js";
 
 const contenders = 8;
 const latestReport = 80;
-/** The file must not grow for as long as the others take to read it. */
+/** Limits the file size, because the other processes read the file at every try. */
 const turns = 60;
 
-/** Eight processes that want one conversation. */
+/** Eight processes that compete for one conversation. */
 export class Fight {
   readonly reports: Report[] = [];
   readonly #world: World;
   readonly #conversation: string;
   #children: Child[] = [];
   #round = 0;
-  /** How often the others tried while the owner died, and how often one of them got it at once. */
+  /** How often the others tried while the owner died, and how often one of them succeeded at once. */
   withinRounds = 0;
   earlyOwners = 0;
 
@@ -25,7 +25,7 @@ export class Fight {
     this.#conversation = conversation;
   }
 
-  /** Makes them eight again; whoever lives stays. */
+  /** Starts processes until there are eight; living ones stay. */
   async recruit(): Promise<void> {
     const { home, runtimeDirectory, random } = this.#world;
     while (this.#children.length < contenders) {
@@ -43,7 +43,7 @@ export class Fight {
     return owner;
   }
 
-  /** Eight takers of one lock whose owner is dead. */
+  /** Kills the owner, then lets eight processes compete for its lock. */
   async killThenRound(owner: Child): Promise<Child> {
     await this.kill(owner);
     await this.recruit();
@@ -51,8 +51,8 @@ export class Fight {
   }
 
   /**
-   * The others try while the owner is killed, at once or when the first of them was refused: at most one gets it, and
-   * then or at the next try one does.
+   * The others try while the owner is killed, at once or after the first refusal: at most one succeeds in this round,
+   * and one does in this round or the next.
    */
   async killWithinRound(owner: Child): Promise<Child> {
     this.withinRounds += 1;
@@ -71,25 +71,28 @@ export class Fight {
     return early ?? (await this.round());
   }
 
-  /** While the owner lives, nobody else gets it. Only now and then: meanwhile the owner may have played its turns. */
+  /**
+   * While the owner lives, no other process gets the conversation. Not in every round: the owner may meanwhile have
+   * finished its turns.
+   */
   async contendInVain(owner: Child): Promise<void> {
     if (this.#world.random.next() < 0.5) return;
     const [another] = await this.#contend(this.#others(owner));
     assert(another === undefined, "it was taken from a living owner");
   }
 
-  /** At a random moment of what it reports. */
+  /** Kills the owner at a random report. */
   async kill(owner: Child): Promise<void> {
     await this.#moment(owner);
     await this.#bury(owner);
   }
 
-  /** Those who still live may end in peace, and leave nothing behind. */
+  /** Lets the living processes exit normally. */
   async dismiss(): Promise<void> {
     await Promise.all(this.#children.map((child) => child.end()));
   }
 
-  /** Counted from when it came to own the conversation, so it may be over already. */
+  /** Counted from the report of ownership, so the moment may have passed already. */
   async #moment(owner: Child): Promise<void> {
     let left = this.#world.random.magnitude(1, latestReport);
     await owner.until(
@@ -104,7 +107,7 @@ export class Fight {
     this.reports.push(...owner.reports);
   }
 
-  /** Says who came to own it. */
+  /** Lets these processes compete; returns the ones that became owner. */
   async #contend(children: readonly Child[]): Promise<Child[]> {
     this.#round += 1;
     const round = this.#round;

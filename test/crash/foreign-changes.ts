@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 
-/** Something another program does to a rollout that is being written. */
+/** A change another program makes to a rollout that is being written. */
 export interface ForeignChange {
   readonly name: string;
   readonly act: (path: string) => void;
-  /** What must be found in its place when all is over; of a file that is shorter, what was left of it. */
+  /** Whether the file still holds what the other program left; of a truncated file, the remaining bytes. */
   readonly stays: (path: string, before: string) => boolean;
 }
 

@@ -1,12 +1,12 @@
 import { gzipSync } from "node:zlib";
 import type { Random } from "./random.js";
 
-/** Makes another file of one. */
+/** Damages the bytes of a file. */
 export type ByteDamage = (bytes: Buffer, random: Random) => Buffer;
 
 const mark = "\ufeff";
 
-/** What may be wrong with a file, whatever stands in it. */
+/** Kinds of damage that apply to any file. */
 export const byteDamages: Readonly<Record<string, ByteDamage>> = {
   "a bit turned": (bytes, random) => spliced(bytes, random, 1, ([byte = 0]) => [byte ^ (1 << random.whole(0, 7))]),
   "bytes lost": (bytes, random) => spliced(bytes, random, random.magnitude(1, 300), () => []),
@@ -35,7 +35,7 @@ export const byteDamages: Readonly<Record<string, ByteDamage>> = {
   packed: (bytes) => gzipSync(bytes),
 };
 
-/** Lone bytes, an overlong slash, a surrogate, one beyond Unicode, and one that is cut off. */
+/** Lone bytes, an overlong slash, a surrogate, a code point beyond Unicode, and a truncated sequence. */
 const notUtf8 = [[0xff], [0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]];
 
 function spliced(bytes: Buffer, random: Random, count: number, by: (part: number[]) => readonly number[]): Buffer {

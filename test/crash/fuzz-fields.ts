@@ -6,7 +6,7 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-/** A field somewhere in a line: the object or list it stands in, and its name there. */
+/** A field in a line: the object or list that contains it, and its key. */
 interface Place {
   readonly within: Json[] | JsonObject;
   readonly key: string;
@@ -14,7 +14,7 @@ interface Place {
 
 const hole = "(hole)";
 
-/** The line as text, with odd JSON in the place of some of its fields. */
+/** The line as text, with odd JSON in place of some of its fields. */
 export function withOdd(line: JsonObject, random: Random, json: OddJson, count = 1): string {
   for (let left = count; left > 0; left -= 1) {
     const place = random.pick(placesIn(line));
@@ -23,7 +23,7 @@ export function withOdd(line: JsonObject, random: Random, json: OddJson, count =
   return filled(line, random, json);
 }
 
-/** The same for fields with these names. */
+/** The same as `withOdd`, for fields with these names. */
 export function withOddNamed(line: JsonObject, random: Random, json: OddJson, names: readonly string[]): string {
   for (const { within, key } of placesIn(line)) {
     if (names.includes(key)) Object.assign(within, { [key]: hole });
@@ -37,7 +37,7 @@ export function without(line: JsonObject, random: Random): string {
   return JSON.stringify(line);
 }
 
-/** Every object in the line gets a field more. */
+/** Adds a field to every object in the line. */
 export function withMore(line: JsonObject, key: string, value: Json): string {
   for (const within of [line, ...placesIn(line).map(valueOf)]) {
     if (isObject(within)) within[key] = value;

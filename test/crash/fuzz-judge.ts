@@ -16,21 +16,21 @@ import { secret } from "./fuzz-sources.js";
 
 export interface Judgement {
   readonly outcome: "read" | "refused";
-  /** As far as it was read. */
+  /** How many lines were read. */
   readonly lines: number;
   readonly isDamaged: boolean;
-  /** What must not be, in a few words each. */
+  /** The violated expectations, in a few words each. */
   readonly wrong: readonly string[];
 }
 
 const conversationId = "conv_fuzzed";
 const maxMessageChars = 500;
 const now = new Date("2026-11-16T00:00:00.000Z");
-/** Whether bytes outlive a power failure is not asked here, and takes most of the time. */
+/** Skips fsync: durability is not tested here, and syncing would take most of the time. */
 const files = { ...nodeRepairFiles, fsync: () => Promise.resolve() };
 const request = { conversationId, model: "gpt-5", instructions: "", tools: [], effort: null };
 
-/** Reads a file the way it is resumed and the way it is looked at for damage, and says everything that is wrong. */
+/** Reads a file as for a resume and as for a damage check, and returns every violated expectation. */
 export async function judgeReading(path: string, content: Buffer): Promise<Judgement> {
   writeFileSync(path, content);
   const wrong = new Set<string>();
@@ -54,7 +54,7 @@ export async function judgeReading(path: string, content: Buffer): Promise<Judge
   return { outcome: "refused", lines: read.line, isDamaged, wrong: [...wrong] };
 }
 
-/** Repairs a damaged file, and says everything that is wrong with that. */
+/** Repairs a damaged file, and returns every violated expectation. */
 export async function judgeRepair(path: string, content: Buffer): Promise<string[]> {
   writeFileSync(path, content);
   const wrong = new Set<string>();
@@ -69,7 +69,7 @@ export async function judgeRepair(path: string, content: Buffer): Promise<string
   return [...wrong];
 }
 
-/** Any other error is one too many. */
+/** Any error other than CorruptedRolloutError is a violation. */
 async function refusedOr(reading: Promise<StoredState>): Promise<StoredState | CorruptedRolloutError> {
   return await reading.catch((error: unknown) => {
     if (error instanceof CorruptedRolloutError) return error;
@@ -77,7 +77,7 @@ async function refusedOr(reading: Promise<StoredState>): Promise<StoredState | C
   });
 }
 
-/** The same lines; who shows turns gets each of them as well. */
+/** Passes the lines on, and feeds each of them to the turn grouping as well. */
 function grouped(lines: StoredLines): StoredLines {
   const turns = new TurnGrouping();
   return {
@@ -91,7 +91,7 @@ function grouped(lines: StoredLines): StoredLines {
   };
 }
 
-/** A history that was read can be sent, whichever the API. */
+/** Checks that a history that was read can be sent over every API. */
 function expectSendable({ state }: StoredState): void {
   const input: ModelRequest["input"] = state.history;
   for (const body of [chatBody, responsesBody, anthropicRequest]) JSON.stringify(body({ ...request, input }));

@@ -2,10 +2,10 @@ import { odd, text } from "./fuzz-odd-values.js";
 import { secret } from "./fuzz-sources.js";
 import type { Random } from "./random.js";
 
-/** Makes other lines of those of a rollout. What they may be mixed with is in `others`. */
+/** Damages the lines of a rollout, possibly by mixing in lines of `others`. */
 export type LineDamage = (lines: readonly Buffer[], random: Random, others: readonly string[]) => Buffer[];
 
-/** What may be wrong with the lines of a rollout. */
+/** Kinds of damage to the lines of a rollout. */
 export const lineDamages: Readonly<Record<string, LineDamage>> = {
   "a line lost": (lines, random) => replaced(lines, random, () => []),
   "the first line lost": (lines) => lines.slice(1),

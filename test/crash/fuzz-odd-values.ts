@@ -1,12 +1,12 @@
 import { secret } from "./fuzz-sources.js";
 import type { Random } from "./random.js";
 
-/** JSON that stands where something else should; as text, since some of it no value could be written as. */
+/** Unexpected JSON, as text, because some of it cannot be written from a value. */
 export type OddJson = (random: Random) => string;
 
 const deepest = 200_000;
 
-/** Most are a few hundred deep, few so deep that recursion over them ends badly. */
+/** Most are a few hundred levels deep, a few so deep that recursion overflows the stack. */
 export const deep: OddJson = (random) => {
   const depth = random.magnitude(50, random.next() < 0.05 ? deepest : 1_000);
   return random.next() < 0.5
@@ -17,7 +17,7 @@ export const deep: OddJson = (random) => {
 export const hugeNumber: OddJson = (random) =>
   random.pick(["1e400", "-1e400", "9007199254740993", "-1", "1e-400", "0.5", "1e21", "-0", "9".repeat(400)]) ?? "0";
 
-/** Names that every object has already, and some that are asked of objects behind one's back. */
+/** Keys that every object inherits, and some that the runtime looks up implicitly. */
 export const prototypeNames: OddJson = () =>
   '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1,"valueOf":1,"toJSON":1,"then":1}';
 
@@ -55,7 +55,7 @@ export const oddTime: OddJson = (random) =>
 
 const plain = ["null", "true", "0", "-1", "1.5", "[]", "{}", "[null]", "[[]]", '{"type":null}', '{"type":"text"}'];
 
-/** Anything at all. */
+/** Any kind of unexpected JSON. */
 export const odd: OddJson = (random) => {
   const kinds = [oddText, oddText, hugeNumber, prototypeNames, oddTime, longList, deep, longText];
   const kind = random.next() < 0.5 ? undefined : random.pick(kinds);

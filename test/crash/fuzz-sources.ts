@@ -2,15 +2,15 @@ import { copyFile, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Stands in the texts of every rollout, and must never stand in what is said about one. */
+/** Is in the texts of every rollout, and must never be in an error message about one. */
 export const secret = "sk-secret-7f3a";
 
 const fixtures = fileURLToPath(new URL("../fixtures/", import.meta.url));
-/** These begin in one another; whoever reads one looks for the others beside it. */
+/** These rollouts continue another file, which a reader looks for in the same folder. */
 const withBeginnings = ["codex/v0.166.0/fork", "codex/v0.166.0/revert"];
 const maxTextChars = 200;
 
-/** Rollouts of every recorded version and in every form, as their lines. */
+/** The lines of rollouts of every recorded version and format. */
 export async function sourceRollouts(): Promise<string[][]> {
   const names = await readdir(fixtures, { recursive: true });
   const paths = names.filter((name) => name.endsWith(".jsonl")).toSorted();
@@ -18,7 +18,7 @@ export async function sourceRollouts(): Promise<string[][]> {
   return texts.map((text) => text.trimEnd().split("\n").map(withSecret));
 }
 
-/** Lays what others begin in beside them. */
+/** Copies the files that other rollouts continue into the folder. */
 export async function copyBeginnings(folder: string): Promise<void> {
   for (const from of withBeginnings) {
     const names = await readdir(join(fixtures, from));
@@ -27,7 +27,7 @@ export async function copyBeginnings(folder: string): Promise<void> {
   }
 }
 
-/** What has a blank in it is a text, and not a name that something depends on. Long ones would only take time. */
+/** A value with a space in it is free text that nothing depends on. Long texts would only take time. */
 function withSecret(line: string): string {
   return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
     typeof value === "string" && value.includes(" ") ? `${value.slice(0, maxTextChars)} ${secret}` : value,

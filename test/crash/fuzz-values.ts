@@ -13,7 +13,7 @@ import {
 import { secret } from "./fuzz-sources.js";
 import type { Random } from "./random.js";
 
-/** Makes another line of one; the line may be changed, it is nobody else's. */
+/** Damages a line; the function may modify its argument. */
 export type ValueDamage = (line: JsonObject, random: Random) => string;
 
 const timestamp = "2026-11-16T00:00:00.000Z";
@@ -34,7 +34,7 @@ const beginnings = [
   "01a1e1d9-0000-7000-8000-000000000000",
 ];
 
-/** What may be wrong with a line that is JSON. */
+/** Kinds of damage to a line that is JSON. */
 export const valueDamages: Readonly<Record<string, ValueDamage>> = {
   "a field of a wrong type": (line, random) => withOdd(line, random, odd),
   "fields of wrong types": (line, random) => withOdd(line, random, odd, 4),

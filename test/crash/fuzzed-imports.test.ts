@@ -21,7 +21,7 @@ const writtenEvery = 5;
 const [asJson, withFormat] = [0.2, 0.3];
 
 test(
-  "whatever happened to a file, it is imported into a conversation that can be read, or refused in a sentence",
+  "importing a damaged file gives a readable conversation or a one-sentence error",
   async () => {
     const world = await newWorld();
     const { random, home } = world;
@@ -47,7 +47,7 @@ test(
       `fuzzed imports: ${seen.files} files, 0 wrong, ${seen.imported} imported (${seen.written} written and read), ${seen.refused} refused`,
     );
 
-    /** What is wrong with how a file was imported. */
+    /** Describes what went wrong with an import, if anything. */
     async function judge(importer: ConversationManager, file: string, chance: Random): Promise<string | undefined> {
       const from = chance.next() < withFormat ? chance.pick(importFormats) : undefined;
       const dryRun = seen.files % writtenEvery !== 0;
@@ -82,7 +82,7 @@ async function jsonHistories(): Promise<string[]> {
   return await Promise.all(names.map((name) => readFile(join(importFixtures, name), "utf8")));
 }
 
-/** One JSON value with something wrong with it. */
+/** One JSON value with damage. */
 function fuzzedJson(histories: readonly string[], random: Random, number: number) {
   const text = random.pick(histories) ?? "{}";
   const kinds = [...Object.keys(valueDamages), ...Object.keys(byteDamages)];

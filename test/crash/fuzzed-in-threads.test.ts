@@ -15,7 +15,7 @@ import { newWorld } from "./world.js";
 import { plainRedactor } from "../support/redaction.js";
 
 const id = "conv_fuzzed";
-/** Above this a store lets threads read. */
+/** Larger rollouts are read in threads by the store. */
 const largeBytes = 4 * 1024 * 1024;
 
 function openPool(): CpuPool {
@@ -24,7 +24,7 @@ function openPool(): CpuPool {
   return pool;
 }
 
-/** What comes of a rollout; an error as what it says, for it has come another way. */
+/** The state read from a rollout; an error as its message, because errors from threads are other objects. */
 async function outcomeOf(reading: Promise<StoredState>): Promise<unknown> {
   return await reading.catch((error: unknown) => {
     if (!(error instanceof CorruptedRolloutError)) throw error;
@@ -33,7 +33,7 @@ async function outcomeOf(reading: Promise<StoredState>): Promise<unknown> {
 }
 
 test(
-  "whatever happened to a rollout, threads make of it what the main thread makes of it",
+  "a damaged rollout is read by threads as by the main thread",
   async () => {
     const { home, random } = await newWorld();
     const path = join(home, `${id}.jsonl`);
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  "whatever happened to a large rollout, it is loaded as a small one would be",
+  "a damaged large rollout is loaded as a small one would be",
   async () => {
     const { home, random } = await newWorld();
     const directory = join(home, "conversations");

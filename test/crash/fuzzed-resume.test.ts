@@ -13,7 +13,7 @@ import { newWorld, openManager, rolloutPath } from "./world.js";
 const settings = { provider: variedProvider.name, model: "varied" };
 
 test(
-  "whatever happened to a rollout, it is resumed and goes on, or is refused and stays as it is",
+  "a damaged rollout is resumed and continued, or refused and left unchanged",
   async () => {
     const world = await newWorld();
     const sources = await sourceRollouts();
@@ -47,7 +47,7 @@ test(
       const history = conversation.getHistory();
       await conversation.shutdown();
       seen.resumed += 1;
-      // What only Codex may write to goes on as a copy.
+      // A rollout that only Codex may write continues as a copy.
       const { state } = await foldLines(fileLines(rolloutPath(world, conversation.id), conversation.id));
       return state.history.length === history.length ? undefined : "what was said is not what is read";
     }

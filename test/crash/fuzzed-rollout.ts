@@ -4,20 +4,20 @@ import { lineDamages } from "./fuzz-lines.js";
 import { valueDamages } from "./fuzz-values.js";
 import type { Random } from "./random.js";
 
-/** A few lines of a rollout with something wrong with them. */
+/** A few lines of a rollout with damage. */
 export interface FuzzedRollout {
   readonly content: Buffer;
-  /** What was done to it, one after another. */
+  /** The kinds of damage applied, in order. */
   readonly damages: readonly string[];
 }
 
-/** Every kind of damage there is. */
+/** All kinds of damage. */
 export const damageKinds = [valueDamages, lineDamages, byteDamages].flatMap((table) => Object.keys(table));
 
 const maxLines = 24;
 const [withFirstLine, onOtherLines, onTop] = [0.8, 0.7, 0.15];
 
-/** The kinds come in turn, so that none is left out; everything else is chance. */
+/** The kinds of damage take turns, so that none is left out; everything else is random. */
 export function fuzzedRollout(sources: readonly string[][], random: Random, number: number): FuzzedRollout {
   const damages: string[] = [];
   const texts = someLines(random.pick(sources) ?? [], random);
@@ -53,7 +53,7 @@ export function fuzzedRollout(sources: readonly string[][], random: Random, numb
   }
 }
 
-/** Mostly with the line a rollout begins with. */
+/** Usually starts with the first line of the rollout. */
 function someLines(source: readonly string[], random: Random): string[] {
   const from = random.whole(1, Math.max(1, source.length - 1));
   const some = source.slice(from, from + random.whole(1, maxLines - 1));

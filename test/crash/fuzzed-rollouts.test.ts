@@ -6,13 +6,13 @@ import { damageKinds, fuzzedRollout } from "./fuzzed-rollout.js";
 import { fuzzing, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
 
-/** For files that are read at a time, in seconds of a processor: others may have it meanwhile. */
+/** CPU seconds for the files that are read at a time; wall time would count other processes too. */
 const maxSeconds = 2;
 const atOnce = 4;
 const maxWrong = 20;
 
 test(
-  "whatever happened to a rollout, it is read or refused with the number of a line, and can be repaired",
+  "a damaged rollout is read, or refused with a line number and then repaired",
   async () => {
     const { home, random } = await newWorld();
     const sources = await sourceRollouts();
@@ -31,7 +31,7 @@ test(
     expect(wrong).toEqual([]);
     expect(seen.files).toBeGreaterThan(damageKinds.length);
     expect(Math.min(seen.read, seen.refused, seen.damaged)).toBeGreaterThan(seen.files / 10);
-    // Nothing in a file may reach what all objects have in common.
+    // No file may pollute Object.prototype.
     expect(Object.keys(Object.prototype)).toEqual([]);
     summarize(
       `fuzzed rollouts: ${seen.lines} lines in ${seen.files} files with ${damageKinds.length} kinds of damage, 0 wrong, ${seen.read} read, ` +

@@ -13,12 +13,12 @@ import type { Swap } from "./path-swapper.js";
 import { newWorld } from "./world.js";
 
 const lanes = 3;
-/** After so many patches what they have used up is put back. */
+/** After this many patches the files they have used up are restored. */
 const restockEvery = 50;
 const tools = { apply_patch: applyPatch, write_file: writeFile };
 
 test(
-  "no patch and no path writes outside of the folder, also while folders are swapped for links",
+  "no patch and no path writes outside the folder, even while folders are swapped for links",
   async () => {
     const { random } = await newWorld();
     const world = await hostileWorld();
@@ -44,11 +44,11 @@ test(
     await Promise.all(Array.from({ length: lanes }, lane));
     await swapper.stop();
     expect(await snapshot(world.outside)).toEqual(before);
-    // With their types: without them the links are followed.
+    // With file types, because `recursive` would follow the links without them.
     const entries = await readdir(world.workspace, { recursive: true, withFileTypes: true });
     expect(entries.filter(({ name }) => name.startsWith(".cody-"))).toEqual([]);
     expect(await openDescriptors()).toBeLessThanOrEqual(descriptors);
-    // How many is chance; without any the others would show nothing.
+    // The number is random; without a single success the other checks would prove nothing.
     expect(outcomes.get("apply_patch done")).toBeGreaterThan(0);
     summarize(`hostile patches: 0 writes outside after ${JSON.stringify(Object.fromEntries(outcomes))}`);
   },
@@ -64,13 +64,13 @@ async function startSwapper(swaps: readonly Swap[]): Promise<{ stop(): Promise<v
   return {
     stop: async () => {
       child.kill("SIGKILL");
-      // One that ended by itself has swapped nothing any more.
+      // A swapper that exited by itself has stopped swapping.
       expect((await exited)[1]).toBe("SIGKILL");
     },
   };
 }
 
-/** Only where the system tells. */
+/** Zero where there is no /proc. */
 async function openDescriptors(): Promise<number> {
   return (await readdir("/proc/self/fd").catch(() => [])).length;
 }

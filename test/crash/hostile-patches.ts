@@ -1,7 +1,7 @@
 import { outsideName, type HostileWorld } from "./hostile-world.js";
 import type { Random } from "./random.js";
 
-/** A call of a tool that edits. */
+/** A call of an editing tool. */
 export interface HostileCall {
   readonly tool: "apply_patch" | "write_file";
   readonly args: object;
@@ -36,7 +36,7 @@ export class HostilePatches {
     return this.#random.pick(parts)?.() ?? "";
   }
 
-  /** Lines that are added fit any file. */
+  /** A chunk that only adds lines fits any file. */
   #chunk(): string {
     return this.#random.next() < 0.5 ? `@@\n+${this.#line()}` : ` first\n-line\n+line\n+${this.#line()}`;
   }
@@ -45,7 +45,7 @@ export class HostilePatches {
     return `changed ${this.#count}`;
   }
 
-  /** Every other one is one that can be edited, or could if it stood still. */
+  /** Every other path can be edited, or could be if it were not being swapped. */
   #path(): string {
     const pick = (paths: readonly string[]): string => this.#random.pick(paths) ?? "";
     if (this.#random.next() < 0.5) return pick(this.#paths);
@@ -69,7 +69,7 @@ const editable = [
   "swapped-file",
 ];
 
-/** Ways to say something that is not to be written. */
+/** Paths that must not be written to. */
 function hostilePaths(world: HostileWorld): string[] {
   const { workspace, outside } = world;
   const name = outsideName(world);

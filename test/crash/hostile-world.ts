@@ -6,14 +6,14 @@ import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import type { Swap } from "./path-swapper.js";
 
-/** What stands in files on both sides, so that a patch for the one fits the other. */
+/** The text of files inside and outside, so that a patch for one fits the other. */
 export const victimText = "first\nline\nlast\n";
 
-/** A folder that may be written in, full of ways out of it, and what must stay as it is. */
+/** A writable folder full of ways out of it, and an outside folder that must not change. */
 export interface HostileWorld {
   readonly workspace: string;
   readonly outside: string;
-  /** What is swapped for links that lead outside. */
+  /** Paths that are swapped for links that lead outside. */
   readonly swaps: readonly Swap[];
 }
 
@@ -49,7 +49,7 @@ export async function hostileWorld(): Promise<HostileWorld> {
   return { workspace, outside, swaps };
 }
 
-/** What patches have used up is there again; of what is swapped, who swaps it takes care. */
+/** Restores what patches have used up; the swapper takes care of the swapped paths. */
 export async function restock({ workspace }: HostileWorld): Promise<void> {
   await mkdir(join(workspace, "folder")).catch(() => undefined);
   for (const name of ["plain", "folder/victim"]) {
@@ -57,7 +57,7 @@ export async function restock({ workspace }: HostileWorld): Promise<void> {
   }
 }
 
-/** Everything in a folder, and when each was changed: a file that was made and removed again has changed its folder. */
+/** Every entry of a folder and its modification time: creating and removing a file changes its folder's time. */
 export async function snapshot(folder: string): Promise<Record<string, string>> {
   const names = ["", ...(await readdir(folder, { recursive: true }))];
   const entries = names.map(async (name) => {
@@ -79,11 +79,11 @@ async function listenAt(path: string): Promise<void> {
   onTestFinished(() => void server.close());
 }
 
-/** Only root may make one. */
+/** Creates a device file, which only root can do. */
 function makeDevice(path: string): void {
   try {
     execFileSync("mknod", [path, "c", "1", "3"], { stdio: "ignore" });
   } catch {
-    // Then there is none to be written to.
+    // Not root: there is no device to be written to.
   }
 }

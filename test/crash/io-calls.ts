@@ -4,27 +4,29 @@ import { setImmediate } from "node:timers/promises";
 import { threadFileSystem } from "../../src/actors/rollout-writer/rollout-writer.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 
-/** A call to the disk that is about to be made. */
+/** A disk call that is about to be made. */
 export interface IoCall {
   /** Counted from 1. */
   readonly number: number;
   readonly name: string;
   readonly args: readonly unknown[];
-  /** Makes the call, with these arguments instead of its own if need be. */
+  /** Makes the call, with other arguments if given. */
   readonly perform: (args?: readonly unknown[]) => Promise<unknown>;
 }
 
-/** Stands before every call: makes it, does something else, or something besides. */
+/** Runs instead of every call: performs it, does something else, or does more. */
 export type OnCall = (call: IoCall) => Promise<unknown>;
 
 type AsyncFunction = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** What the lock uses of Node itself. */
+/** The functions of Node that the lock uses. */
 const lockCalls = ["open", "link", "rename", "rm", "readdir"] as const;
-/** So often must nothing be going on, one round of the event loop after another. */
+/** How many event loop rounds in a row must have no pending call. */
 const quietRounds = 5;
 
-/** Every call that is made for the rollouts below a directory, through the seam of the writer and for its locks. */
+/**
+ * Intercepts every disk call for the rollouts below a directory, through the writer's file system and for its locks.
+ */
 export class IoCalls implements Disposable {
   readonly names: string[] = [];
   readonly fileSystem: FileSystem;
@@ -45,7 +47,7 @@ export class IoCalls implements Disposable {
     syncBuiltinESMExports();
   }
 
-  /** Resolves when nothing is going on. */
+  /** Resolves when no call is pending. */
   async quiet(): Promise<void> {
     for (let rounds = 0; rounds < quietRounds; rounds += 1) {
       await setImmediate();
@@ -71,7 +73,7 @@ export class IoCalls implements Disposable {
     };
   }
 
-  /** Node's own functions serve others as well. */
+  /** Node's own functions have other callers as well, which are not intercepted. */
   #watchedLock(name: string, original: AsyncFunction): AsyncFunction {
     const watched = this.#watched(`lock ${name}`, original);
     return async (...args) => {

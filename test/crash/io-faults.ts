@@ -1,7 +1,7 @@
 import type { DurableDisk } from "./durable-disk.js";
 import type { IoCall } from "./io-calls.js";
 
-/** What goes wrong with one call, or, when it `stays`, with every call of its name until it is gone. */
+/** The failure of one call or, with `stays`, of every call of its name until the fault is healed. */
 export interface Fault {
   readonly name: string;
   readonly stays: boolean;
@@ -9,13 +9,13 @@ export interface Fault {
 }
 
 const syncs = new Set(["fdatasync", "fsync"]);
-/** They need room on the disk, or may. */
+/** Calls that need, or may need, room on the disk. */
 const roomy = new Set(["mkdir", "write", "ftruncate", "lock write", "lock link", "lock rename", ...syncs]);
 const opens = new Set(["open", "lock open"]);
-/** An error may be said although it was done. */
+/** Calls that may report an error although they took effect. */
 const undecided = new Set(["write", "ftruncate", "lock link", "lock rename", "lock rm", ...syncs]);
 
-/** Everything that can go wrong with a call. */
+/** Every way a call can fail. */
 export function faultsOf(call: string): Fault[] {
   const codes = ["EIO", ...(roomy.has(call) ? ["ENOSPC"] : []), ...(opens.has(call) ? ["ENOSPC", "EMFILE"] : [])];
   return [
@@ -25,7 +25,7 @@ export function faultsOf(call: string): Fault[] {
   ];
 }
 
-/** A disk with room for so many bytes: what fits is written, and nothing more until it is gone. */
+/** A disk with room for this many bytes: what fits is written, and nothing more until the fault is healed. */
 export function fullAfter(bytes: number): Fault {
   let room = bytes;
   return {

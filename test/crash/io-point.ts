@@ -8,15 +8,15 @@ import { newScene, scenarios, tornTail, type ScenarioName } from "./io-scenarios
 import { numberedLines, upTo } from "./numbered-lines.js";
 
 export interface Played {
-  /** The calls that were made. */
+  /** The names of the calls that were made. */
   readonly calls: readonly string[];
-  /** How often it was said that something is saved, and that it is not. */
+  /** How often lines were reported as saved, and as not saved. */
   readonly saved: number;
   readonly notSaved: number;
   readonly writtenBytes: number;
 }
 
-/** Plays a scenario, with a fault or without, and looks at the disk whenever something is called saved. */
+/** Plays a scenario, with a fault or without, and checks the disk whenever lines are reported as saved. */
 export async function playScenario(name: ScenarioName, folder: string, point?: FaultPoint): Promise<Played> {
   const scenario = scenarios[name];
   const scene = await newScene(folder);
@@ -60,13 +60,13 @@ function checkAnswer(
   assert.match(outcome.reason, /^(?!.*secret)[a-z][a-z /]+$/);
 }
 
-/** What stands beside the files: the torn line, kept whole and once, and nothing of the locks. */
+/** Checks the files beside the rollouts: the torn tail is stored whole and once, and no lock files are left. */
 function checkBeside(disk: FaultyDisk, directory: string, name: ScenarioName, point: FaultPoint | undefined): void {
   const beside = readdirSync(directory).filter((entry) => !entry.endsWith(".jsonl"));
   const kept = beside.filter((entry) => entry.includes(".torn-"));
   const contents = kept.map((entry) => disk.durable.contentOf(join(directory, entry))?.toString());
   assert.deepEqual(contents, name === "crashed" ? [tornTail.toString()] : []);
-  // Whoever could not remove something has left it.
+  // A failed lock call may leave a file that could not be removed.
   if (point?.call.startsWith("lock") === true) return;
   assert.deepEqual(
     beside.filter((entry) => !kept.includes(entry)),

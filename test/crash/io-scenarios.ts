@@ -6,28 +6,28 @@ import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.j
 import { numberedLines, upTo } from "./numbered-lines.js";
 import { Writing, type Place } from "./writing.js";
 
-/** Where a scenario is played. */
+/** The directories a scenario uses. */
 export type Scene = Pick<Place, "directory" | "runtimeDirectory">;
 
-/** Two directories must be made before the first file. */
+/** Two directories must be created before the first file. */
 export async function newScene(folder: string): Promise<Scene> {
   const runtimeDirectory = join(folder, "run");
   await mkdir(runtimeDirectory, { recursive: true });
   return { directory: join(folder, "home", "conversations"), runtimeDirectory };
 }
 
-/** What is done to the disk, by the same calls every time; `prepare` is not part of it. */
+/** Disk work that makes the same calls every time; `prepare` is not part of it. */
 export interface Scenario {
   readonly prepare: (scene: Scene) => Promise<void>;
   readonly play: (place: Place) => Promise<void>;
-  /** The last line of each conversation when everything was saved. */
+  /** The last line number of each conversation once everything is saved. */
   readonly last: Readonly<Record<string, number>>;
 }
 
 export const scenarioNames = ["new", "crashed", "restarted"] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
-/** What is left of the line that the dead owner was writing. */
+/** The torn tail of the line that the dead owner was writing. */
 export const tornTail = numberedLines("torn", [5]).subarray(0, 110);
 
 export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
@@ -41,7 +41,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       const b = await first.open("b", "create");
       a.write(2);
       await place.quiet();
-      // One file stays open at a time, so that of the other conversation is closed before it was synced.
+      // Only one file stays open at a time, so the other conversation's file is closed before it was synced.
       b.write(1);
       await place.quiet();
       a.write(3);
@@ -57,7 +57,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     },
     last: { a: 6, b: 2 },
   },
-  /** A conversation whose owner died in the middle of a line, and so did the one who was taking over from it. */
+  /** A conversation whose owner died in the middle of a line, as did the process that was taking over from it. */
   crashed: {
     prepare: leaveCrash,
     play: async (place) => {
@@ -94,7 +94,7 @@ async function leaveCrash({ directory, runtimeDirectory }: Scene): Promise<void>
   const path = join(directory, "a.jsonl");
   writeFileSync(path, Buffer.concat([numberedLines("a", upTo(3)), tornTail]));
   const [dead, taker] = [await openOwnerSocket(runtimeDirectory), await openOwnerSocket(runtimeDirectory)];
-  // Owners of a process that had the pid of this one before.
+  // Owners that look like an earlier process with the pid of this one.
   const [first, second] = [dead.owner, taker.owner].map((owner) => ({
     ...owner,
     startTime: "0",

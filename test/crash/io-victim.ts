@@ -3,14 +3,14 @@ import { IoCalls, type IoCall } from "./io-calls.js";
 import { scenarios, type ScenarioName, type Scene } from "./io-scenarios.js";
 import { say } from "./report.js";
 
-/** A process dies before one of its calls to the disk, or, when that is a write, after half of its bytes. */
+/** Where the process dies: before a disk call or, for a write, after half of its bytes. */
 export interface Death {
   readonly number: number;
   readonly call: string;
   readonly how: "before" | "half";
 }
 
-/** What a victim is to do; it comes as the only argument. */
+/** The job of a victim, passed as its only argument. */
 export interface VictimOrder extends Scene {
   readonly scenario: ScenarioName;
   readonly death: Death;
@@ -18,7 +18,7 @@ export interface VictimOrder extends Scene {
 
 const never = new Promise<never>(() => {});
 
-// Plays a scenario until it dies at one of its calls, and says what was acknowledged before.
+// Plays a scenario until it dies at one of its calls, and reports what was acknowledged before.
 void play(JSON.parse(process.argv[2] ?? "") as VictimOrder);
 
 async function play({ scenario, death, ...scene }: VictimOrder): Promise<void> {
@@ -36,7 +36,7 @@ async function play({ scenario, death, ...scene }: VictimOrder): Promise<void> {
   });
 }
 
-/** Not by its number alone: where several are under way, their order may change. */
+/** Compares the name too: calls that run at the same time may change their order. */
 function isReached(death: Death, { name, number }: IoCall): boolean {
   return name === death.call && number >= death.number;
 }

@@ -10,11 +10,11 @@ import { newWorld, rolloutPath, type World } from "./world.js";
 
 const deaths = ["after_effect", "when_asked", "when_approved", "when_told"] as const satisfies readonly Death[];
 const interrupted = "interrupted, result unknown";
-/** A conversation is followed over so many deaths. */
+/** How many deaths each conversation goes through. */
 const deathsOfOne = 6;
 
 test(
-  "no effect happens without its approval or twice, and each unknown one is told once",
+  "no effect happens twice or without approval, and each unknown outcome is reported once",
   async () => {
     const world = await newWorld();
     const effects = join(world.home, "effects");
@@ -66,7 +66,8 @@ async function killedDoer(world: World, order: DoerOrder): Promise<Report[]> {
     const moment = world.random.pick(["exec_command_begin", "exec_command_end", "raw_response_item", "token_count"]);
     let isPlaying = false;
     await child.until(({ type }) => {
-      // What the last death left is told and written before anything is asked; a death in between would be told twice.
+      // The outcome of the last death is reported and written before the first request; a death in between would report
+      // it twice.
       isPlaying ||= type === "exec_approval_request";
       return isPlaying && type === moment;
     });
@@ -77,7 +78,7 @@ async function killedDoer(world: World, order: DoerOrder): Promise<Report[]> {
   return child.reports;
 }
 
-/** Opens every conversation once more, so that the last death is told too, and looks at what their files say. */
+/** Opens every conversation once more, so that the last death is reported too, and checks their files. */
 async function afterwards(world: World, conversations: readonly string[], told: string[]) {
   const ends = new Map<string, string[]>();
   for (const [index, conversation] of conversations.entries()) {

@@ -8,11 +8,11 @@ import { patchedFiles, textOf } from "./patch-of.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 
-/** As long as a patch takes, from its beginning to its end. */
+/** The longest delay in event loop rounds; about as long as a patch takes. */
 const maxDelay = 40_000;
 
 test(
-  "whenever who applies a patch is killed, each file is whole, and as it was or as it shall be",
+  "killing a process while it applies a patch leaves each file whole, with its old or new content",
   async () => {
     const { random } = await newWorld();
     const children = new BriefChildren(await bundleChild("patcher"));
@@ -36,11 +36,11 @@ async function putVersion(cwd: string, version: number): Promise<void> {
   for (const name of [...patchedFiles, `moved-${version}`]) await writeFile(join(cwd, name), textOf(version));
 }
 
-/** Of each file which version it holds: the last that was reported or the next, or else how it begins. */
+/** The version each file holds: the last one reported or the next one; otherwise the start of its text. */
 async function versionsIn(cwd: string, done: number): Promise<(number | string)[]> {
   const names = (await readdir(cwd)).filter((name) => !name.startsWith(".cody-"));
   const moved = names.filter((name) => name.startsWith("moved-"));
-  // What is moved may stand in both places, never in none.
+  // A moved file may exist in both places, but never in none.
   expect(moved.length).toBeGreaterThan(0);
   expect(names.filter((name) => !moved.includes(name)).toSorted()).toEqual(patchedFiles.toSorted());
   const versions = names.map(async (name) => {

@@ -10,9 +10,9 @@ import { rounds, summarize, timeoutMs } from "./rounds.js";
 import { conversationIds, leftovers, newWorld, type World } from "./world.js";
 
 const conversationsAtOnce = 3;
-/** Longer ones are left alone, so that a round does not spend its time reading. */
+/** Larger rollouts are not resumed again, so that a round does not spend its time reading. */
 const longestResumedBytes = 3_000_000;
-/** Few kills come between the making of a temporary file or socket and its use. */
+/** The highest share of kills that hit between creating a temporary file or socket and using it. */
 const strayShare = 0.1;
 /** Long answers fill the disk, so those rounds are shorter. */
 const kinds = [
@@ -21,7 +21,7 @@ const kinds = [
 ] as const;
 
 test(
-  "every turn reported as saved outlives kill -9 at any moment",
+  "every turn reported as saved survives kill -9 at any moment",
   async () => {
     const world = await newWorld();
     const saved: Report[] = [];
@@ -70,7 +70,7 @@ async function killedPlayer(world: World, round: number, resumable: readonly str
   return child.reports;
 }
 
-/** After so many reports, or when the first or the last lines of a turn are on their way. */
+/** After a random number of reports, or while the first or the last lines of a turn are being written. */
 function randomMoment(random: Random, latestReport: number): (report: Report) => boolean {
   const kind = random.pick(["any", "any", "task_started", "token_count"]);
   let left = kind === "any" ? random.magnitude(1, latestReport) : random.whole(1, 12);

@@ -9,11 +9,11 @@ import { Random } from "./random.js";
 import { appending, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
 
-/** The same conversations are resumed, and their process killed, so often before others take their place. */
+/** How often the process of the same conversations is killed before new conversations take their place. */
 const killsOfOne = 8;
 
 test(
-  "every turn a recorder has acknowledged outlives kill -9, once, and the next process goes on behind it",
+  "every turn a recorder has acknowledged survives kill -9 exactly once, and the next process appends after it",
   async () => {
     const { home, runtimeDirectory, random } = await newWorld();
     const children = new BriefChildren(await bundleChild("appender"));

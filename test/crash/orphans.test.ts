@@ -6,10 +6,10 @@ import { rounds, summarize, timeoutMs } from "./rounds.js";
 const ends = ["exit", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
 type End = (typeof ends)[number];
 
-/** How long a process may outlive a cody that was killed. */
+/** How long a process may outlive the killed cody process that started it. */
 const boundMs = 2_000;
 
-/** A child, a grandchild that keeps the output open, one that ignores the polite signal, and one in a session of its own. */
+/** A child, a grandchild that keeps the output open, one that ignores SIGTERM, and one in a session of its own. */
 const staying = [
   "sleep 1000 &",
   "sh -c 'sleep 1000 & wait' &",
@@ -19,11 +19,11 @@ const staying = [
   "sleep 1000",
 ].join(" ");
 
-/** The command ends while its children still run. */
+/** A command that ends while its children still run. */
 const leaving = "sleep 1000 & sh -c 'sleep 1000 & wait' & echo started";
 
 test(
-  "however cody ends, nothing it started is left",
+  "no process started by cody survives it, however cody ends",
   async () => {
     const cli = await Cli.open({ spawned: true });
     await cli.run(["config", "set", "toolEnv", marked("orphan").name]);
@@ -38,14 +38,14 @@ test(
   timeoutMs,
 );
 
-/** What is left of a run that has ended in this way. */
+/** The processes left by a run that ended in this way. */
 async function leftBy(cli: Cli, end: End): Promise<string[]> {
   const mark = marked("orphan");
   const command = `run ${end === "exit" ? leaving : staying}`;
   const child = cli.start(["chat", command, "--json", "--sandbox", "danger-full-access"], { env: mark.env });
   const ended = finished(child);
   if (end !== "exit") {
-    // "started", as the output delta has it.
+    // "started" in base64, as in the output delta.
     await saysOn(child.stdout, Buffer.from("started\n").toString("base64"));
     await running(mark, 6);
     child.kill(end);

@@ -1,28 +1,28 @@
 import { writeFileSync, writeSync } from "node:fs";
 import fs, { type FileHandle } from "node:fs/promises";
 
-/** What goes wrong with one of the calls to the disk. */
+/** Ways one of the disk calls can fail. */
 export const patchFaults = ["death", "half", "EIO", "done, and EIO"] as const;
 export type PatchFault = (typeof patchFaults)[number];
 
 export interface PatchPoint {
-  /** Which call it is, counted from 1. */
+  /** The number of the call, counted from 1. */
   readonly number: number;
   readonly fault: PatchFault;
 }
 
 type Call = (this: unknown, ...args: unknown[]) => Promise<unknown>;
 
-/** Those of a handle that go to the disk; `close` is each handle's own. */
+/** The methods of a file handle that access the disk; `close` is wrapped for each handle. */
 const handleCalls = ["writeFile", "read", "stat", "chown", "chmod", "sync"];
 
 /**
- * Node's own disk, of which one call goes wrong. What runs here is built as one file that holds Node's module by
- * reference, so it meets what is put into it.
+ * Replaces functions of Node's file system module so that one call fails. The bundle refers to Node's module object, so
+ * it uses the replaced functions.
  */
 export class PatchDisk {
   readonly calls: string[] = [];
-  /** Handles that nobody has tried to close. */
+  /** Handles that have not been closed. */
   readonly open = new Set<unknown>();
   failedRemovals = 0;
   readonly #point: PatchPoint | undefined;
@@ -51,7 +51,7 @@ export class PatchDisk {
     if (fault === "death" || fault === "half") return await die(fault, name, target, args);
     if (name === "close") this.open.delete(target);
     if (fault !== undefined && name === "rm") this.failedRemovals += 1;
-    // What is closed is closed, whatever the disk has to say about it.
+    // A handle counts as closed even when `close` reports an error.
     if (fault === "EIO" && name !== "close") throw inputOutputError();
     const result = await original.apply(target, args);
     if (fault !== undefined) {
@@ -72,7 +72,7 @@ async function handlePrototype(): Promise<object> {
   return Object.getPrototypeOf(handle) as object;
 }
 
-/** With what was to be written half there. */
+/** Dies with half of the data written. */
 async function die(fault: PatchFault, name: string, target: unknown, [first, second]: unknown[]): Promise<never> {
   if (fault === "half" && name === "writeFile") writeSync((target as FileHandle).fd, String(first).slice(0, 10));
   if (fault === "half" && name === "copyFile") writeFileSync(String(second), "half");

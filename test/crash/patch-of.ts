@@ -1,13 +1,13 @@
-/** Files that a patch changes together, and one whose name changes with each version. */
+/** Files that a patch changes together; another one changes its name with each version. */
 export const patchedFiles = ["one", "two", "three"];
 const bodyLines = 4_000;
 
-/** What each of them holds in a version: long enough that writing it takes its time. */
+/** The content of each file in a version, long enough that writing it takes time. */
 export function textOf(version: number): string {
   return `version ${version}\n${"a line that stays\n".repeat(bodyLines)}end of ${version}\n`;
 }
 
-/** From a version to the next. */
+/** The patch from a version to the next. */
 export function patchOf(version: number): string {
   const chunk = [
     `-version ${version}`,

@@ -3,21 +3,21 @@ import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { PatchDisk, type PatchPoint } from "./patch-disk.js";
 import { say } from "./report.js";
 
-/** A patch, and what goes wrong while it is applied. */
+/** A patch, and the fault while it is applied. */
 export interface PatchOrder {
   readonly cwd: string;
   readonly input: string;
   readonly point?: PatchPoint;
 }
 
-/** What is said by who comes to the end. */
+/** The report of a process that finishes. */
 export interface PatchEnd {
   readonly success: boolean;
   readonly content: string;
   readonly calls: readonly string[];
-  /** How many handles were left open. */
+  /** How many file handles were left open. */
   readonly open: number;
-  /** How many files the disk would not remove. */
+  /** How many files the disk refused to remove. */
   readonly failedRemovals: number;
 }
 

@@ -3,7 +3,7 @@ import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { patchOf } from "./patch-of.js";
 import { say } from "./report.js";
 
-// Applies one patch of several files after another until it is killed.
+// Applies one multi-file patch after another until it is killed.
 const { cwd, from } = JSON.parse(process.argv[2] ?? "") as { readonly cwd: string; readonly from: number };
 const context = {
   cwd,

@@ -4,12 +4,12 @@ import { say } from "./report.js";
 
 export interface Swap {
   readonly path: string;
-  /** Where the link leads. */
+  /** The target of the link. */
   readonly outside: string;
   readonly isFolder: boolean;
 }
 
-// Turns what stands at paths into symbolic links that lead outside and back, as fast as it can, until it is killed.
+// Swaps paths for symbolic links that lead outside, and back, as fast as it can, until it is killed.
 const swaps = JSON.parse(process.argv[2] ?? "") as readonly Swap[];
 const clock = new Int32Array(new SharedArrayBuffer(4));
 for (let round = 0; ; round += 1) {
@@ -18,11 +18,11 @@ for (let round = 0; ; round += 1) {
     swapAndBack(swap);
   }
   if (round === 0) say({ type: "swapping" });
-  // Now and then an edit must have the time to succeed.
+  // Pause in every other round, so that some edits succeed.
   if (round % 2 === 0) Atomics.wait(clock, 0, 0, 3);
 }
 
-/** An edit may have removed it, or a part of it. */
+/** Creates the path again, because an edit may have removed it or a part of it. */
 function makeAnew({ path, isFolder }: Swap): void {
   if (isFolder) for (const folder of [path, join(path, "inner")]) attempt(() => mkdirSync(folder));
   const files = isFolder ? [join(path, "victim"), join(path, "inner/victim")] : [path];
@@ -32,7 +32,8 @@ function makeAnew({ path, isFolder }: Swap): void {
 function swapAndBack({ path, outside }: Swap): void {
   const kept = `${path}-kept`;
   attempt(() => renameSync(path, kept));
-  // An edit may have made something in its place meanwhile: then that stays, and no link found. Or it removes the link.
+  // An edit may have created something at the path meanwhile: then that stays, and there is no link. Or it removed the
+  // link.
   if (attempt(() => symlinkSync(outside, path))) attempt(() => rmSync(path));
   if (!attempt(() => renameSync(kept, path))) rmSync(kept, { recursive: true, force: true });
 }

@@ -6,14 +6,14 @@ import type { ScenarioName } from "./io-scenarios.js";
 
 export interface PlayedPoints {
   readonly points: number;
-  /** How often it was said that something is saved, and that it is not. */
+  /** How often lines were reported as saved, and as not saved. */
   readonly saved: number;
   readonly notSaved: number;
-  /** What went wrong, and where. */
+  /** The violated expectations, with the point where each occurred. */
   readonly wrong: string[];
 }
 
-/** Plays a scenario once for each point. */
+/** Plays a scenario once for each fault point. */
 export async function playPoints(
   scenario: ScenarioName,
   folder: string,

@@ -8,14 +8,14 @@ const interruptedShare = 0.15;
 const deltasBeforeInterrupt = 3;
 
 export interface Play {
-  /** What the questions begin with. */
+  /** The prefix of the questions. */
   readonly label: string;
   readonly random: Random;
   readonly turns?: number;
   readonly answers?: AnswerLengths;
 }
 
-/** Plays turn after turn and says every event, until the process is killed or all turns have been played. */
+/** Plays one turn after another and reports every event, until the process is killed or all turns have been played. */
 export async function playTurns(conversation: Conversation, play: Play): Promise<void> {
   const { label, random, turns = Infinity, answers } = play;
   for (let turn = 1; turn <= turns; turn += 1) {
@@ -41,7 +41,7 @@ async function playTurn(conversation: Conversation, question: string, interrupte
 
 function reportOf({ conversation_id: conversation, msg }: Event, question: string): Report {
   if (msg.type !== "task_complete" && msg.type !== "turn_aborted") return { type: msg.type, conversation };
-  // A turn that a crash had left open is ended by whoever resumes it, and nothing is promised about that.
+  // A turn that a crash left open is ended on resume; whether it is saved is not tested.
   if (msg.saved === undefined || typeof msg.turn_id !== "string") return { type: "closed_open_turn", conversation };
   return { type: msg.type, conversation, turn: msg.turn_id, saved: msg.saved, question };
 }

@@ -7,12 +7,12 @@ import { goOnBehind, unsyncedBytes } from "./unsynced-tail.js";
 import { newWorld } from "./world.js";
 
 test(
-  "whatever a power failure leaves of unsynced lines, the synced ones are read, the rest is told, and it goes on",
+  "after a power failure synced lines are read, damage to the rest is reported, and the conversation continues",
   async () => {
     const { random } = await newWorld();
     const harness = new WriterHarness();
     onTestFinished(() => harness[Symbol.asyncDispose]());
-    // The power does not fail a second time.
+    // The power does not fail a second time, so syncs are skipped.
     const noSyncs = { fsync: () => Promise.resolve(), fdatasync: () => Promise.resolve() };
     const writer = await harness.start({ ...nodeFileSystem, ...noSyncs });
     const states = random.sample(crashStates(unsyncedBytes, random), points.crashStates);

@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with the same seed (mulberry32). */
+/** Pseudo-random numbers that repeat with the same seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -20,7 +20,7 @@ export class Random {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** Every order of magnitude is as likely as any other. */
+  /** A number from `low` to `high`; every order of magnitude is equally likely. */
   magnitude(low: number, high: number): number {
     return Math.round(low * (high / low) ** this.next());
   }
@@ -29,7 +29,7 @@ export class Random {
     return values[this.whole(0, values.length - 1)];
   }
 
-  /** Some of the values, in no order. */
+  /** A random selection of the values, in random order. */
   sample<T>(values: readonly T[], count: number): T[] {
     const rest = [...values];
     return Array.from({ length: Math.min(count, rest.length) }, () =>

@@ -1,11 +1,11 @@
 import { writeSync } from "node:fs";
 
-/** One line of what a child says: an event of a conversation, or what the child itself has come to. */
+/** One line of a child's output: an event of a conversation, or the progress of the child itself. */
 export interface Report {
   readonly type: string;
   readonly conversation?: string;
   readonly round?: number;
-  /** The turn that has ended, whether its lines are durable, and what was asked in it. */
+  /** The turn that has ended, whether its lines are durable, and its question. */
   readonly turn?: string;
   readonly saved?: boolean;
   readonly question?: string;
@@ -17,7 +17,7 @@ export interface Report {
 const stdout = 1;
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
-/** Synchronous: what a child has said before it was killed it has really come to. */
+/** Writes synchronously, so that everything reported before a kill has really happened. */
 export function say(report: Report): void {
   let rest = Buffer.from(`${JSON.stringify(report)}\n`);
   while (rest.length > 0) rest = rest.subarray(written(rest));

@@ -8,11 +8,11 @@ interface Line {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** A turn as it stands in a rollout. */
+/** A turn in a rollout file. */
 export interface TurnInFile {
   readonly id: unknown;
   readonly lines: Line[];
-  /** What each of its lines is, in a word. */
+  /** The kind of each of its lines. */
   readonly kinds: string[];
 }
 
@@ -24,7 +24,7 @@ export interface RolloutInFile {
 
 const newline = 0x0a;
 
-/** Reads a rollout as strictly as nobody else: every line is JSON, and turns follow one another. */
+/** Reads a rollout more strictly than the product: every line is JSON, and turns do not overlap. */
 export async function readStrictly(path: string): Promise<RolloutInFile> {
   const bytes = await readFile(path);
   const whole = bytes.lastIndexOf(newline) + 1;
@@ -34,23 +34,23 @@ export async function readStrictly(path: string): Promise<RolloutInFile> {
   return { turns, bytes: bytes.length, tornBytes: bytes.length - whole };
 }
 
-/** A turn reported as saved is there once, and nothing of it is missing. */
+/** A turn reported as saved is in the file once and complete. */
 export function expectSaved({ turns }: RolloutInFile, report: Report): void {
   const found = turns.filter(({ id }) => id === report.turn);
   expect(found.length).toBe(1);
   const { kinds, lines } = withoutCompactions(found[0]);
   const completed = report.type === "task_complete";
-  // An interrupt may come when the answer is there already.
+  // An interrupt may come after the answer.
   const answered = completed || kinds.includes("assistant") ? ["assistant", "agent_message"] : [];
   const counted = completed || kinds.includes("token_count") ? ["token_count"] : [];
   const end = completed ? ["task_complete"] : ["user", "turn_aborted"];
   expect(kinds).toEqual([...beginning, ...answered, ...counted, ...end]);
   expect(textOf(lines[2])).toBe(report.question);
-  // Compared without a diff: it would be hundreds of kilobytes long.
+  // Compared without a diff, which would be hundreds of kilobytes long.
   if (answered.length > 0) expect(textOf(lines[4]) === answerTo(report.question ?? "")).toBe(true);
 }
 
-/** Long answers fill the window, so that histories are compacted before a request or behind an answer. */
+/** Long answers fill the window, so that histories are compacted before a request or after an answer. */
 function withoutCompactions(turn: RolloutInFile["turns"][number] | undefined): { kinds: string[]; lines: Line[] } {
   const { kinds = [], lines = [] } = turn ?? {};
   const isOfCompaction = (index: number): boolean =>
@@ -65,12 +65,12 @@ export function isSaved(report: Report): boolean {
   return report.turn !== undefined && report.saved === true;
 }
 
-/** Only then can a conversation be resumed like any other. */
+/** A conversation without a user message cannot be resumed normally. */
 export function hasUserMessage({ turns }: RolloutInFile): boolean {
   return turns.some(({ kinds }) => kinds.includes("user"));
 }
 
-/** What was asked in a turn. */
+/** The question of a turn. */
 export function questionOf(turn: TurnInFile): string {
   return textOf(turn.lines.find((line) => kindOf(line) === "user"));
 }

@@ -2,7 +2,7 @@ import { CorruptedRolloutError } from "../../src/base/errors.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
 
-/** What the product reads of a rollout, to its end or to the line that is damaged. */
+/** The lines that the product reads from a rollout, up to its end or to the first damaged line. */
 export interface RolloutReading {
   readonly lines: OwnLine[];
   readonly tornBytes: number;

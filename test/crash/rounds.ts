@@ -1,16 +1,16 @@
-/** `npm test` plays a few rounds of each fault, `npm run crash` as many as it takes to meet the rare moments. */
+/** `npm test` plays a few rounds of each fault, `npm run crash` enough rounds to hit rare moments. */
 const isFull = process.env["CODY_CRASH"] === "full";
 
 export const rounds = isFull
   ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100, patches: 100 }
   : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5, patches: 4 };
 
-/** How many of the points at which something can go wrong are tried, chosen by chance. */
+/** How many randomly chosen fault points are tried. */
 export const points = isFull
   ? { faults: Infinity, crashStates: Infinity, deaths: Infinity, sizes: Infinity }
   : { faults: 25, crashStates: 100, deaths: 6, sizes: 12 };
 
-/** Rollouts with something wrong with them: so many lines, of which every so many are repaired; files for other ways. */
+/** How many damaged rollouts are read, which share of them is repaired, and how many files the other tests use. */
 export const fuzzing = isFull
   ? {
       lines: 200_000,
@@ -23,7 +23,10 @@ export const fuzzing = isFull
     }
   : { lines: 2_000, repairEvery: 3, inStretches: 60, large: 2, resumed: 60, imports: 400, timeoutMs: 120_000 };
 
-/** Answers that stop at a byte: one of so many bytes is tried, so many at once; silence takes its time. */
+/**
+ * For truncated answers: the distance between tried offsets, and how many run at once; stalls take longer, so fewer are
+ * tried.
+ */
 export const cutting = isFull
   ? {
       streams: { end: { every: 1, lanes: 16 }, reset: { every: 1, lanes: 16 }, stall: { every: 1, lanes: 32 } },
@@ -36,33 +39,33 @@ export const cutting = isFull
       timeoutMs: 60_000,
     };
 
-/** Random lives of conversations, so many at once. */
+/** How many random sequences of operations run, and how many at once. */
 export const sequences = isFull
   ? { count: 5_000, lanes: 6, timeoutMs: 7_200_000 }
   : { count: 48, lanes: 4, timeoutMs: 120_000 };
 
-/** Processes that share a login, and how often its token ends. */
+/** How many processes share a login, and how often its token expires. */
 export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
 
-/** Patches with something wrong with them or with where they go. */
+/** How many hostile patches are applied. */
 export const hostility = isFull ? { patches: 10_000, timeoutMs: 3_600_000 } : { patches: 300, timeoutMs: 120_000 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
-/** Kills of processes that do nothing but append: as many as fit into the time. */
+/** Kills of processes that only append: as many as fit into the time. */
 export const appending = isFull
   ? { kills: 10_000, withinMs: minutes * 60_000, timeoutMs: minutes * 60_000 + 120_000 }
   : { kills: 16, withinMs: 20_000, timeoutMs: 60_000 };
 
 export const timeoutMs = isFull ? 900_000 : 60_000;
 
-/** Counts are worth a line only when there are many. */
+/** Prints a summary of a full run. */
 export function summarize(text: string): void {
-  // Not console.log: vitest adds a heading to it and may hold it back.
+  // Not console.log: vitest adds a heading to it and may delay it.
   if (isFull) process.stdout.write(`${text}\n`);
 }
 
-/** What a failed run was begun with can be given to the next one. */
+/** The seed of a failed run can be passed in to repeat it. */
 export function firstSeed(): number {
   const given = process.env["CODY_CRASH_SEED"];
   return given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);

@@ -9,7 +9,7 @@ import { newWorld, playOneTurn, rolloutPath } from "./world.js";
 const latestReport = 80;
 
 test(
-  "a stopped owner keeps its conversation, and goes on when it is continued",
+  "a stopped owner keeps its conversation, and continues after SIGCONT",
   async () => {
     const world = await newWorld();
     const { home, runtimeDirectory, random } = world;
@@ -39,7 +39,7 @@ async function contend(child: Child, round: number): Promise<Report> {
   return await child.until((report) => report.round === round);
 }
 
-/** What it said before it was stopped may still be on its way; a word of now and what comes after it is not. */
+/** Reports from before the stop may still arrive, so wait for the answer to a new ping and for an event after it. */
 async function goesOn(owner: Child): Promise<void> {
   const from = owner.reports.length;
   owner.say({ type: "ping" } satisfies ContenderWord);

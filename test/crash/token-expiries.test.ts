@@ -8,7 +8,7 @@ import { expiries, summarize, timeoutMs } from "./rounds.js";
 
 const hourMs = 3_600_000;
 
-/** Somebody who is logged in with Codex, and processes of cody that use the login. */
+/** A user logged in with Codex, and several cody processes that use the login. */
 async function askers(count: number) {
   const issuer = await TokenIssuer.open();
   const [home, codexHome] = [await temporaryFolder(), await temporaryFolder()];
@@ -22,7 +22,7 @@ async function askers(count: number) {
   return { issuer, home, authFile, start, children: await Promise.all(Array.from({ length: count }, start)) };
 }
 
-/** All ask at once; says what they heard. */
+/** Lets all processes ask at once; returns the answers they got. */
 async function ask(issuer: TokenIssuer, children: readonly Child[], round: number): Promise<(string | undefined)[]> {
   for (const child of children) child.say({ round, nowMs: issuer.nowMs } satisfies AskerWord);
   const reports = await Promise.all(children.map((child) => child.until((report) => report.round === round)));
@@ -30,13 +30,13 @@ async function ask(issuer: TokenIssuer, children: readonly Child[], round: numbe
 }
 
 test(
-  "however many processes use a login, each time its token ends it is renewed once, and nobody is logged out",
+  "processes sharing a login renew each expired token once, and none of them is logged out",
   async () => {
     const { issuer, home, authFile, children } = await askers(expiries.processes);
     const before = await readFile(authFile, "utf8");
     const refusals: (string | undefined)[] = await ask(issuer, children, 0);
     for (let round = 1; round <= expiries.rounds; round += 1) {
-      // Its time has come, or the server has taken it back before.
+      // The token has expired, or the server has revoked it before that.
       if (round % 2 === 0) issuer.nowMs += hourMs;
       else issuer.endAccess();
       refusals.push(...(await ask(issuer, children, round)));
@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  "a process that dies while it renews a token leaves the login to the others, and no lock",
+  "a process that dies while renewing a token leaves the login usable for the others, and no lock",
   async () => {
     const { issuer, home, children, start } = await askers(2);
     const [dying, other] = children;
@@ -82,13 +82,13 @@ test(
 );
 
 test(
-  "a token that is lost with the process that got it costs one login, which is asked for in words",
+  "a renewed token lost with its process costs one login, and the error asks for it",
   async () => {
     const { issuer, children, authFile, start } = await askers(2);
     const [dying, other] = children;
     await ask(issuer, children, 0);
     const asked = new Promise<void>((resolve) => {
-      // It has given out new tokens, and nobody hears of them.
+      // The server has issued new tokens, but the answer never arrives.
       issuer.fault = () => {
         issuer.issue();
         resolve();

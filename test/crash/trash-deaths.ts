@@ -2,15 +2,15 @@ import { truncateSync, writeFileSync } from "node:fs";
 import type { TrashFiles } from "../../src/rollouts/trash/trash-files.js";
 
 interface Death {
-  /** The trash lies on another file system. */
+  /** Whether the trash is on another file system. */
   readonly acrossDisks: boolean;
-  /** Which call is the last one, counted from 1. */
+  /** The number of the call at which the process dies, counted from 1. */
   readonly deathAt: number;
 }
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
-/** A disk whose user dies at one of the calls: before it, or with a half-made file. */
+/** A file system whose process dies at one of its calls: before it, or with a half-made file. */
 export function deadlyFiles(files: TrashFiles, { acrossDisks, deathAt }: Death): TrashFiles & { calls(): number } {
   let calls = 0;
   const watched = (name: string, original: Call): Call => {

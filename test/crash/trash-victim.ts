@@ -7,7 +7,7 @@ import { trashed, nodeTrashFiles } from "../../src/rollouts/trash/trash-files.js
 import { say } from "./report.js";
 import { deadlyFiles } from "./trash-deaths.js";
 
-/** What a victim does in a home; it dies at one of its calls, or after them all. */
+/** The job of a victim in a home; it dies at one of its disk calls, or finishes. */
 export interface TrashOrder {
   readonly home: string;
   readonly sockets: string;

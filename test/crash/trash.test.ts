@@ -22,18 +22,18 @@ const scenarios = [
   ["remove", false],
 ] as const;
 
-/** Where a conversation may be after its work was done, or somebody died at it. */
+/** The possible states of a conversation after the operation has finished, and after a death in the middle of it. */
 const endings = {
   trash: { done: ["trashed"], died: ["there", "trashed"] },
   restore: { done: ["there"], died: ["there", "trashed"] },
   remove: { done: ["gone"], died: ["trashed", "gone"] },
 } as const;
 
-/** It kills itself. */
+/** Never kill the child: it kills itself. */
 const byItself = { reports: Infinity, delay: 0 };
 
 test.each(scenarios)(
-  "at whichever call to the disk who moves a conversation dies (%s, another disk: %s), nothing is lost",
+  "a process that dies at any disk call while moving a conversation (%s, another disk: %s) loses nothing",
   async (work, acrossDisks) => {
     const { random } = await newWorld();
     const children = new BriefChildren(await bundleChild("trash-victim"));
@@ -50,7 +50,7 @@ test.each(scenarios)(
     }
     await cp(home, join(root, "sound"), { recursive: true, preserveTimestamps: true });
 
-    /** Gives how many calls there were when it came to its end. */
+    /** Returns the number of calls if the operation finished. */
     async function dieAt(deathAt: number): Promise<number | undefined> {
       await rm(home, { recursive: true });
       await cp(join(root, "sound"), home, { recursive: true, preserveTimestamps: true });
@@ -58,7 +58,9 @@ test.each(scenarios)(
       return (await children.kill(order, byItself))[0]?.line;
     }
 
-    /** Whatever a victim left: it is settled to one of two states, and what is in the trash comes back. */
+    /**
+     * Finishes the interrupted operation: the conversation is in one of two states, and can be restored from the trash.
+     */
     async function check(deathAt: number, isDone: boolean): Promise<void> {
       await finishInterrupted(files, trash, socket.owner);
       const isThere = (await readdir(directory)).includes(`${id}.jsonl`);

@@ -16,10 +16,10 @@ const next = numberedLine("a", 6);
 
 export const unsyncedBytes = encoded(written.slice(synced.length));
 
-/** What a reader is told of the end; where it is told nothing, nothing can be known to be missing. */
+/** How a reader reports the end of the file; "whole" when no missing line can be detected. */
 export type Told = "damaged" | "torn" | "whole";
 
-/** A rollout of which `left` is left behind the synced lines: it is read, repaired if need be, and goes on. */
+/** Writes a rollout with `left` after its synced lines, reads it, repairs it if needed, and appends to it. */
 export async function goOnBehind(left: Buffer, harness: WriterHarness, writer: Writer, id: string): Promise<Told> {
   const path = harness.path(id);
   writeFileSync(path, Buffer.concat([encoded(synced), left]));
@@ -47,7 +47,7 @@ async function tell(path: string): Promise<Told> {
   return "whole";
 }
 
-/** Every synced line, and of the others those that are whole. */
+/** Checks for every synced line, followed by the unsynced lines that are complete. */
 function checkLines(lines: readonly OwnLine[]): void {
   assert.deepEqual(lines.slice(0, synced.length), synced);
   const texts = new Set(lines.map(encodeLine));

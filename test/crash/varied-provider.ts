@@ -6,7 +6,7 @@ import { answerTo } from "./question.js";
 
 const deltasPerAnswer = 24;
 
-/** A model whose answers are from a few bytes to hundreds of kilobytes long, as the question wants it. */
+/** A provider whose answers are a few bytes to hundreds of kilobytes long, as the question asks. */
 export const variedProvider: Provider = { name: "varied", stream: answer };
 
 async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -8,7 +8,7 @@ import { Random } from "./random.js";
 import { firstSeed } from "./rounds.js";
 import { variedProvider } from "./varied-provider.js";
 
-/** Where a crash test happens: a home, a directory for sockets, and chance that can be repeated. */
+/** The environment of a crash test: a home, a directory for sockets, and a seeded random generator. */
 export interface World {
   readonly home: string;
   readonly runtimeDirectory: string;
@@ -26,7 +26,7 @@ export async function newWorld(): Promise<World> {
   return { home, runtimeDirectory, random: new Random(seed) };
 }
 
-/** Whoever comes after the crash. */
+/** The manager that resumes conversations after the crash. */
 export function openManager({ home, runtimeDirectory }: World): ConversationManager {
   return new ConversationManager({
     home,
@@ -36,7 +36,7 @@ export function openManager({ home, runtimeDirectory }: World): ConversationMana
   });
 }
 
-/** Plays a turn in this process, in a new conversation or in the given one, and gives its id. */
+/** Plays a turn in this process, in a new conversation or in the given one, and returns its id. */
 export async function playOneTurn(world: World, label: string, conversation?: string): Promise<string> {
   const manager = openManager(world);
   try {
@@ -61,16 +61,16 @@ export function rolloutPath({ home }: World, conversation: string): string {
 }
 
 export interface Leftovers {
-  /** Locks and the marks of those who take them over. */
+  /** Lock files and takeover marks. */
   readonly locks: string[];
-  /** Temporary files and sockets. A process killed between making one and using it leaves it to nobody. */
+  /** Temporary files and sockets. A process killed between creating one and using it leaves it behind. */
   readonly strays: string[];
 }
 
-/** What still lies about once every conversation was opened and closed again. */
+/** The files left after every conversation was opened and closed again. */
 export async function leftovers({ home, runtimeDirectory }: World): Promise<Leftovers> {
   const names = await readdir(join(home, "conversations"));
-  // What was torn off is kept for a person to look at.
+  // Torn tails are kept for the user.
   const beside = names.filter((name) => !/\.jsonl(\.torn-\d+)?$/.test(name));
   const temporary = beside.filter((name) => name.endsWith(".tmp"));
   const sockets = await readdir(join(runtimeDirectory, "cody"));

@@ -10,24 +10,24 @@ import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 import { numberedLine } from "./numbered-lines.js";
 import { plainEncoder } from "../support/redaction.js";
 
-/** Where something is written, and who hears of it. */
+/** Where lines are written, and callbacks for the outcomes. */
 export interface Place {
   readonly fileSystem: FileSystem;
   readonly directory: string;
   readonly runtimeDirectory: string;
-  /** Resolves when no call to the disk is under way. */
+  /** Resolves when no disk call is pending. */
   quiet(): Promise<void>;
-  /** A fault that has come to stay ends here. */
+  /** Ends a persistent fault. */
   heal(): void;
   opened(conversation: string, outcome: OpenOutcome): void;
-  /** What was answered for all lines of a conversation up to this one. */
+  /** The outcome for all lines of a conversation up to this one. */
   answered(conversation: string, last: number, outcome: SaveOutcome): void;
 }
 
-/** So often is asked when the fault is gone: it may come with the first of them. */
+/** How often saving is retried after the fault is healed: the fault may only show on the first try. */
 const maxAsked = 3;
 
-/** What one process writes, with an outbox and its writer in this thread. */
+/** The writes of one process, with an outbox and its writer in this thread. */
 export class Writing {
   readonly #place: Place;
   readonly #socket: OwnerSocket;
@@ -63,13 +63,13 @@ export class Writing {
     this.#isToFail = true;
   }
 
-  /** Whatever has failed, now everything can be saved; then the process ends. */
+  /** Saves everything, whatever has failed before, and stops. */
   async end(): Promise<void> {
     for (const conversation of this.#conversations) await conversation.untilSaved();
     await this.stop();
   }
 
-  /** The process ends, whether everything is saved or not. */
+  /** Stops, whether everything is saved or not. */
   async stop(): Promise<void> {
     await this.#outbox.stop();
     await this.#socket.close();
@@ -104,7 +104,7 @@ export class WrittenConversation {
     this.#last = last;
   }
 
-  /** A line nobody waits for. */
+  /** Writes a line without waiting for it. */
   write(number: number): void {
     this.#last = number;
     this.#rollout.append(numberedLine(this.#id, number));
