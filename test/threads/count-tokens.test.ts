@@ -5,7 +5,7 @@ import { openManager } from "../support/open-conversation.js";
 
 const words = "The quick brown fox jumps over the lazy dog, and it's 12:30 in São Paulo; 東京 sleeps.\n";
 
-test("texts of every size are counted in threads as they are here", async () => {
+test("texts of every size are counted in threads as in the main thread", async () => {
   const pool = openCpuPool();
   onTestFinished(() => pool.close());
   const small = ["", "hello world", words, ...Array.from({ length: 500 }, (_, number) => `line ${number}`)];
@@ -16,14 +16,14 @@ test("texts of every size are counted in threads as they are here", async () => 
   expect(pool.waiting).toBe(0);
 });
 
-test("a count that cannot be made says why", async () => {
+test("a failed count reports the reason", async () => {
   const pool = openCpuPool();
   const counting = countTokens(pool, [words.repeat(20_000)], "gpt-5");
   await pool.close();
   expect(await counting).toMatchObject({ ok: false, failure: { code: "aborted" } });
 });
 
-test("a manager counts exactly, whatever stands in the texts", async () => {
+test("a manager counts exactly, whatever the texts contain", async () => {
   const { manager } = await openManager();
   const texts = ["tiktoken is great!", "<|endoftext|>", " ".repeat(1_000_000), "\ud800"];
   expect(await manager.countTokens(texts, { model: "gpt-4o" })).toEqual(await exactTokens(texts, "o200k_base"));
@@ -34,7 +34,7 @@ test("a manager counts with the tokenizer it was given", async () => {
   expect(await manager.countTokens(["abc", ""], { model: "gpt-4o" })).toEqual([3, 0]);
 });
 
-test("a manager that has been shut down counts nothing", async () => {
+test("a manager that has been shut down refuses to count", async () => {
   const { manager } = await openManager();
   await manager.shutdown();
   await expect(manager.countTokens(["a"], { model: "gpt-4o" })).rejects.toMatchObject({

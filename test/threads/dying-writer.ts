@@ -3,8 +3,8 @@ import { createRolloutWriter } from "../../src/actors/rollout-writer/rollout-wri
 import { serveActor } from "../../src/actors/runtime/serve-actor.js";
 import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
 
-// A writer whose thread dies in the middle of its work: after a line is durable and before anyone hears of it, after
-// a line is written and before it is durable, or in the middle of a line.
+// A writer whose thread dies in the middle of its work: after a line is durable and before it is acknowledged, after a
+// line is written and before it is durable, or in the middle of a line.
 const lifetime = 30 + (threadId % 7);
 const death = (["synced", "written", "torn"] as const)[threadId % 3];
 let steps = 0;

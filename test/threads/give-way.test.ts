@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { hasThreadPriority } from "../../src/workers/jobs.js";
 import { testThread } from "../support/test-thread.js";
 
-test("a thread that gives way has a lower priority than the others, which keep theirs", async () => {
+test("a thread lowers its own priority without affecting other threads", async () => {
   const before = getPriority();
   const [priority] = (await once(new Worker(testThread("gives-way")), "message")) as [number];
   expect(priority).toBe(hasThreadPriority ? Math.min(before + 10, 19) : before);

@@ -3,7 +3,7 @@ import type { Pool } from "../../src/workers/pool.js";
 import { type FaultyJobs, nested } from "../support/faulty-jobs.js";
 import { Bell, openPool } from "../support/open-pool.js";
 
-/** The pool still does what it should, in the thread it had or in a new one. */
+/** Checks that the pool still runs jobs, in the same thread or in a new one. */
 async function expectWhole(pool: Pool<FaultyJobs>): Promise<void> {
   const values = await Promise.all([1, 2, 3].map((value) => pool.run("echo", value)));
   expect(values).toEqual([1, 2, 3].map((value) => ({ ok: true, value })));
@@ -14,7 +14,7 @@ async function threadOf(pool: Pool<FaultyJobs>): Promise<unknown> {
   return await pool.run("thread", null);
 }
 
-describe("what goes wrong in a job is its outcome, and the pool goes on", () => {
+describe("a fault in a job is reported as its failure, and the pool keeps working", () => {
   test("a thrown error", async () => {
     const pool = openPool();
     const before = await threadOf(pool);
@@ -25,7 +25,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
     expect(await threadOf(pool)).toEqual(before);
   });
 
-  test("a failure that was thrown as such keeps everything it says", async () => {
+  test("a thrown failure keeps all of its fields", async () => {
     expect(await openPool().run("fail", "slower")).toEqual({
       ok: false,
       failure: { code: "rate_limit", message: "slower", retryable: true, retryAfterMs: 7 },
@@ -42,7 +42,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
     await expectWhole(pool);
   });
 
-  test("an error nobody catches", async () => {
+  test("an uncaught error", async () => {
     const pool = openPool();
     expect(await pool.run("uncaught", "nobody catches this")).toMatchObject({
       failure: { code: "thread_died", message: "uncaught: the thread died: nobody catches this", retryable: true },
@@ -59,7 +59,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
     await expectWhole(pool);
   });
 
-  test("a thread that spins is ended at the job's deadline, and the jobs behind it are run", async () => {
+  test("a thread in an endless loop is terminated at the job's deadline, and the jobs behind it run", async () => {
     const pool = openPool();
     const spinning = pool.run("spin", { channel: "unused" });
     const behind = pool.run("echo", "behind");
@@ -72,7 +72,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
     await expectWhole(pool);
   });
 
-  test("every thread spins", async () => {
+  test("every thread in an endless loop", async () => {
     const pool = openPool({ threads: 2 });
     const spinning = Array.from({ length: 4 }, () => pool.run("spin", { channel: "unused" }, { deadlineMs: 200 }));
     const failure = expect.objectContaining({ code: "deadline" });
@@ -80,7 +80,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
     await expectWhole(pool);
   });
 
-  test("an entry that does not exist", async () => {
+  test("a missing thread entry", async () => {
     const pool = openPool({ entry: new URL("missing.js", import.meta.url) });
     const outcomes = await Promise.all([pool.run("echo", 1), pool.run("echo", 2)]);
     const failure = { code: "thread_died", message: expect.stringContaining("missing.js") };
@@ -88,7 +88,7 @@ describe("what goes wrong in a job is its outcome, and the pool goes on", () => 
   });
 });
 
-describe("values that cannot cross fail their job alone", () => {
+describe("values that cannot be cloned fail only their job", () => {
   test.each([
     ["a function", () => undefined],
     ["100,000 levels", nested(100_000)],
@@ -114,7 +114,7 @@ describe("values that cannot cross fail their job alone", () => {
     expect(await threadOf(pool)).toEqual(before);
   });
 
-  test("what is plain data arrives as it was", async () => {
+  test("plain data arrives unchanged", async () => {
     const value = {
       text: "a\ud800😀",
       list: [1, null, undefined, -0],
@@ -126,8 +126,8 @@ describe("values that cannot cross fail their job alone", () => {
   });
 });
 
-describe("the size of inputs is counted before anything is sent", () => {
-  test("a job that is too large is refused, so that its thread cannot take buffers without end", async () => {
+describe("the size of inputs is checked before anything is sent", () => {
+  test("a job that is too large is refused, so that its thread cannot allocate buffers without limit", async () => {
     const pool = openPool({ maxJobBytes: 100_000 });
     const before = process.memoryUsage().rss;
     const times = 300;
@@ -141,7 +141,7 @@ describe("the size of inputs is counted before anything is sent", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
   });
 
-  test("jobs that are too large together have to wait, and say so", async () => {
+  test("jobs that are too large together are refused as busy", async () => {
     const pool = openPool({ maxJobBytes: 1000, maxBytes: 2500 });
     const bytes = new Uint8Array(900);
     const outcomes = await Promise.all(Array.from({ length: 4 }, () => pool.run("buffers", { bytes, times: 1 })));

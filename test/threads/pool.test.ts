@@ -15,7 +15,7 @@ async function threadOf(pool: Pool<FaultyJobs>): Promise<unknown> {
   return await pool.run("thread", null);
 }
 
-test("jobs run in as many threads as there may be", async () => {
+test("jobs run in as many threads as allowed", async () => {
   const pool = openPool({ threads: 2 });
   const bell = new Bell();
   const running = [1, 2].map(() => pool.run("wait", { channel: bell.channel }));
@@ -28,7 +28,7 @@ test("jobs run in as many threads as there may be", async () => {
   expect(await waiting).toEqual({ ok: true, value: "waited" });
 });
 
-test("jobs that wait come in order", async () => {
+test("waiting jobs run in order", async () => {
   const pool = openPool();
   const ended: number[] = [];
   const jobs = [1, 2, 3, 4].map(async (value) => {
@@ -43,18 +43,18 @@ test("a thread has neither the environment nor the flags of the process", async 
   expect(await openPool().run("environment", null)).toEqual({ ok: true, value: { env: {}, execArgv: [] } });
 });
 
-test("a thread that has nothing to do is ended", async () => {
+test("an idle thread is terminated", async () => {
   const pool = openPool({ idleMs: 1 });
   const first = await threadOf(pool);
   await expect.poll(() => threadOf(pool)).not.toEqual(first);
 });
 
 describe("aborting", () => {
-  test("a job is not begun when its signal is aborted already", async () => {
+  test("a job whose signal is already aborted does not start", async () => {
     expect(await openPool().run("echo", 1, { signal: AbortSignal.abort() })).toEqual(aborted);
   });
 
-  test("a job that waits is taken out of the queue, and the thread goes on", async () => {
+  test("an aborted job that waits leaves the queue, and the thread keeps running", async () => {
     const pool = openPool();
     const bell = new Bell();
     const controller = new AbortController();
@@ -70,7 +70,7 @@ describe("aborting", () => {
     expect(await behind).toEqual({ ok: true, value: "behind" });
   });
 
-  test("a running job is ended with its thread, even when it spins", async () => {
+  test("an aborted running job is ended with its thread, even in an endless loop", async () => {
     const pool = openPool();
     const bell = new Bell();
     const before = await threadOf(pool);
@@ -83,10 +83,10 @@ describe("aborting", () => {
   });
 });
 
-describe("several jobs in a thread, which are cancelled by a message", () => {
+describe("several jobs per thread, cancelled by a message", () => {
   const shared = { jobsPerThread: 4, graceMs: 100 };
 
-  test("they run at once", async () => {
+  test("the jobs run at the same time", async () => {
     const pool = openPool(shared);
     const bell = new Bell();
     const running = [1, 2, 3].map(() => pool.run("wait", { channel: bell.channel }));
@@ -96,7 +96,7 @@ describe("several jobs in a thread, which are cancelled by a message", () => {
     expect(others).toEqual([first, first]);
   });
 
-  test("a job that listens ends by itself, and its thread and the others in it go on", async () => {
+  test("a job that handles cancellation ends by itself, and its thread and the other jobs continue", async () => {
     const pool = openPool(shared);
     const bell = new Bell();
     const controller = new AbortController();
@@ -114,7 +114,7 @@ describe("several jobs in a thread, which are cancelled by a message", () => {
   });
 
   test.each(["hold", "spin"] as const)(
-    "a job that does not listen (%s) is ended with its thread, and the others may be tried again",
+    "a job that ignores cancellation (%s) is ended with its thread, and the other jobs may be retried",
     async (kind) => {
       const pool = openPool(shared);
       const bell = new Bell();
@@ -132,7 +132,7 @@ describe("several jobs in a thread, which are cancelled by a message", () => {
     },
   );
 
-  test("a job that waits behind one that spins is late on its own account", async () => {
+  test("a job blocked by another in an endless loop fails at its own deadline", async () => {
     const pool = openPool(shared);
     const bell = new Bell();
     const spinning = pool.run("spin", { channel: bell.channel }, { deadlineMs: 20_000 });
@@ -144,7 +144,7 @@ describe("several jobs in a thread, which are cancelled by a message", () => {
 });
 
 describe("closing", () => {
-  test("ends what runs and what waits, and refuses what comes", async () => {
+  test("ends running and waiting jobs, and refuses new ones", async () => {
     const pool = openPool({ graceMs: 60_000 });
     const bell = new Bell();
     const running = pool.run("hold", { channel: bell.channel, stubborn: true });
@@ -157,7 +157,7 @@ describe("closing", () => {
     expect(pool.waiting).toBe(0);
   });
 
-  test("before the first thread has started", async () => {
+  test("works before the first thread has started", async () => {
     const pool = openPool({ graceMs: 60_000 });
     const running = pool.run("echo", 1);
     await pool.close();
@@ -171,7 +171,7 @@ test.each([
   ["not_awaited", "{ ok: true, value: 'answered' }\n", 1],
   ["waiting", "{ ok: true, value: 'answered' }\n", 1],
   ["closed", expect.stringContaining("the pool is closed"), 0],
-])("a process ends by itself, and not before its work is done: %s", async (name, stdout, threads) => {
+])("a process exits by itself, and not before its work is done: %s", async (name, stdout, threads) => {
   const { env, started } = await countThreads();
   const script = fileURLToPath(testThread("pool-ends-by-itself"));
   // Rejects when the exit code is not 0.

@@ -44,7 +44,7 @@ function expectEveryLineOnce(): void {
   }
 }
 
-/** Asks until it is saved; every answer comes within the outbox's deadline. */
+/** Flushes until everything is saved; every answer comes within the outbox's deadline. */
 async function untilSaved(rollout: Rollout): Promise<void> {
   for (;;) if ((await rollout.flush()).status === "saved") return;
 }
@@ -71,7 +71,7 @@ test("forty conversations are saved by the writer's own thread", async () => {
   expectEveryLineOnce();
 });
 
-test("a thread that dies between a write and its answer, again and again, leaves every line exactly once", async () => {
+test("a writer thread that dies repeatedly between a write and its answer leaves every line exactly once", async () => {
   const program = await bundleModule("test/threads/dying-writer.ts");
   const socket = await openOwnerSocket(directory);
   let deaths = 0;

@@ -18,7 +18,7 @@ describe("an actor in a thread of its own", () => {
 
   const host = probeHost(place);
 
-  describe("values that cannot cross", () => {
+  describe("values that cannot be cloned", () => {
     const bad = { function: () => undefined, "100,000 levels": nested(100_000), "4,000 levels": nested(4_000) };
 
     test.each(Object.entries(bad))("a message with a value of %s is refused alone", async (_name, value) => {
@@ -36,7 +36,7 @@ describe("an actor in a thread of its own", () => {
       expect(restarts.seen).toEqual([]);
     });
 
-    test("a message with a bad value that is the only one of its batch is refused", async () => {
+    test("an invalid message that is alone in its batch is refused", async () => {
       const { ref } = host();
       await ref.ask({ type: "notes" });
       expect((await failureOf(ref.tell({ type: "note", value: bad.function }))).code).toBe("bad_message");
@@ -46,9 +46,9 @@ describe("an actor in a thread of its own", () => {
     test.each([
       { how: "unclonable", levels: 0 },
       { how: "deep", levels: 100_000 },
-      // Deep enough for a thread to send and too deep for the main thread to read.
+      // Not too deep for a thread to send, but too deep for the main thread to read.
       { how: "deep", levels: 5_000 },
-    ] as const)("an answer that is $how ($levels) fails its asker alone", async (odd) => {
+    ] as const)("an answer that is $how ($levels) fails only its own ask", async (odd) => {
       const { ref, restarts } = host();
       const asks = [
         ref.ask({ type: "echo", value: 1 }),
@@ -59,12 +59,12 @@ describe("an actor in a thread of its own", () => {
       expect(restarts.seen).toEqual([]);
     });
 
-    test("an answer of 900 levels arrives", async () => {
+    test("an answer nested 900 levels deep arrives", async () => {
       const { ref } = host();
       expect(await ref.ask({ type: "answer_oddly", how: "deep", levels: 900 })).toEqual(nested(900));
     });
 
-    test("an event that cannot cross is left out", async () => {
+    test("an event that cannot be cloned is dropped", async () => {
       const { ref, msgs } = host();
       await Promise.all([
         ref.ask({ type: "publish", value: 1 }),
@@ -81,7 +81,7 @@ describe("an actor in a thread of its own", () => {
 
   describe("the death of the thread", () => {
     test.each(["exit", "out_of_memory", "throw_outside", "close_port", "spin"] as const)(
-      "%s: pending calls reject, and a new thread takes its place",
+      "%s: pending calls reject, and a new thread replaces it",
       async (how) => {
         if (how === "spin") stopTime();
         const resourceLimits = { maxOldGenerationSizeMb: 32 };
@@ -102,7 +102,7 @@ describe("an actor in a thread of its own", () => {
       },
     );
 
-    test("an exit code and an error's message are said", async () => {
+    test("the exit code and the error message are reported", async () => {
       const { ref, restarts } = host();
       await threadFault(ref, "exit");
       await restarts.until(({ message }) => message.includes("exited"));
@@ -114,14 +114,14 @@ describe("an actor in a thread of its own", () => {
       ]);
     });
 
-    test("calls that are made while the thread is replaced wait for the new one", async () => {
+    test("calls made while the thread is being replaced wait for the new one", async () => {
       const { ref, restarts } = host();
       await threadFault(ref, "exit");
       await expectNotesAreKept(ref);
       expect(restarts.seen).toHaveLength(1);
     });
 
-    test("calls that are made after the death of an idle thread wait for the new one", async () => {
+    test("calls made after the death of an idle thread wait for the new one", async () => {
       const { ref, until, restarts } = host();
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
       await until("holding");
@@ -142,18 +142,18 @@ describe("an actor in a thread of its own", () => {
       await ref.stop();
     });
 
-    test("a thread can be stopped while it is replaced", async () => {
+    test("a thread can be stopped while it is being replaced", async () => {
       const { ref, restarts } = host();
       await threadFault(ref, "exit");
       const waiting = failureOf(ref.ask({ type: "notes" }));
       await ref.stop();
       expect((await waiting).code).toBe("actor_stopped");
-      // By the time a thread that was started later works, one that should not be there would have started.
+      // By the time a thread that was started later answers, an unwanted replacement would have started.
       await host().ref.ask({ type: "notes" });
       expect(restarts.seen).toEqual([]);
     });
 
-    test("a thread that hangs can be stopped", async () => {
+    test("a thread in an endless loop can be stopped", async () => {
       stopTime();
       const { ref, until } = host({}, { deadlineMs });
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
@@ -168,7 +168,7 @@ describe("an actor in a thread of its own", () => {
     });
   });
 
-  test("an entry that does not exist spends the budget", async () => {
+  test("a missing thread entry spends the budget", async () => {
     const failed = new Promise((resolve) => {
       const ref = spawnThread<ProbeOp, ProbeAnswers, ProbeOptions>(testThread("missing"), {}, { onFailed: resolve });
       ref.ask({ type: "notes" }).catch(() => undefined);
@@ -176,7 +176,7 @@ describe("an actor in a thread of its own", () => {
     expect(await failed).toMatchObject({ code: "thread_died", retryable: false });
   });
 
-  test("options that cannot cross spend the budget", async () => {
+  test("options that cannot be cloned spend the budget", async () => {
     const { ref, failures } = host({ gate: new Promise(() => undefined) });
     expect(await failures.until(() => true)).toMatchObject({ code: "thread_died" });
     expect((await failureOf(ref.ask({ type: "notes" }))).code).toBe("thread_died");
@@ -189,7 +189,7 @@ describe("an actor in a thread of its own", () => {
     ["restarting", "answered by the next thread\n"],
     ["stopped", "stopped\n"],
     ["never_used", "done\n"],
-  ])("a process ends by itself, and not before its work is done: %s", async (name, output) => {
+  ])("a process exits by itself, and not before its work is done: %s", async (name, output) => {
     const script = fileURLToPath(testThread("ends-by-itself"));
     // Rejects when the exit code is not 0.
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, name], { timeout: 20_000 });
@@ -203,13 +203,13 @@ describe("an actor in a thread of its own", () => {
 
 const deadlineMs = 30_000;
 
-/** The deadlines of a thread are over when the test says so: a busy machine may take long to start a thread. */
+/** Deadlines of a thread expire only when the test says so, because a busy machine may take long to start a thread. */
 function stopTime(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** Lets the event loop of the thread hang; `fault` is how the call failed that was pending then. */
+/** Blocks the thread's event loop; `fault` is the failure of the call that was pending then. */
 function spin(ref: ProbeRef): { fault: Promise<Failure>; hasBegun: Promise<void> } {
   const isSpinning = new Int32Array(new SharedArrayBuffer(4));
   const hasBegun = async (): Promise<void> => {
@@ -220,7 +220,7 @@ function spin(ref: ProbeRef): { fault: Promise<Failure>; hasBegun: Promise<void>
 
 type Fault = Extract<ProbeOp, { type: "thread_fault" }>["how"];
 
-/** Lets the thread die; resolves with how a call failed that was pending at that moment, or the call that killed it. */
+/** Kills the thread; resolves with the failure of a call that was pending then, or of the call that killed it. */
 function threadFault(ref: ProbeRef, how: Fault): Promise<Failure> {
   const pending = async (): Promise<string> => {
     await ref.tell({ type: "thread_fault", how });

@@ -23,7 +23,7 @@ const summaryPrompt = "Please provide a concise summary of the conversation.";
 const said = ["my name is Alice", "Noted", "we decided to use SQLite", "Fine", "[result of shell] ok", "Done"];
 const offline: SummaryTarget = { kind: "offline" };
 
-/** The pool as it is; closed when the test is over. */
+/** The real pool; closed when the test ends. */
 function openPool(options?: Partial<PoolOptions<IoJobs>>): Pool<IoJobs> {
   const entry = testThread("faulty-summaries");
   const pool = options === undefined ? openIoPool() : new Pool<IoJobs>({ ...ioPoolLimits, entry, ...options });
@@ -68,7 +68,7 @@ interface Said {
   readonly content: string | readonly { readonly text: string }[];
 }
 
-/** The texts of a request in each API's own shape. */
+/** The texts of a request in each API's own format. */
 function textsIn(request: { readonly body: unknown } = { body: {} }): string[] {
   const { input = [], messages = [] } = request.body as Body;
   return [...input, ...messages].flatMap(({ content }) =>
@@ -80,7 +80,7 @@ describe.each(wireApis)("over the $api API", (spoken) => {
   const { api, model } = spoken;
   const limits = { responses: "max_output_tokens", chat: "max_completion_tokens", messages: "max_tokens" };
 
-  test("the model is asked with the key, without tools, for a short answer", async () => {
+  test("the request has the key, no tools, and a limit for the answer", async () => {
     const mock = await mockLlm([{ text: "Alice uses SQLite." }]);
     const outcome = await ask(openPool(), targetOf(mock, spoken), { model, effort: "low" });
     expect(outcome).toMatchObject({ status: "done", text: "Alice uses SQLite.", truncatedCount: 0 });
@@ -93,7 +93,7 @@ describe.each(wireApis)("over the $api API", (spoken) => {
     expect(textsIn(mock.requests[0]).slice(-1 - said.length)).toEqual([...said, summaryPrompt]);
   });
 
-  test("a summary of more bytes than it may have is stopped, and is not asked for again", async () => {
+  test("a summary over its byte limit is stopped and not retried", async () => {
     const mock = await mockLlm([{ text: "and so on ".repeat(1_000) }]);
     const outcome = await ask(openPool(), targetOf(mock, spoken), { model, maxBytes: 5_000 });
     expect(outcome).toEqual({
@@ -109,7 +109,7 @@ describe.each(wireApis)("over the $api API", (spoken) => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  test("what does not fit is left out, and a server that fails is asked again", async () => {
+  test("items that do not fit are left out, and a failing server is retried", async () => {
     const overflow = { fault: { type: "overflow" } } as const;
     const busy = { fault: { type: "status", status: 500 } } as const;
     const dropped = { text: "Never whole", fault: { type: "disconnect", afterBytes: 60 } } as const;
@@ -120,7 +120,7 @@ describe.each(wireApis)("over the $api API", (spoken) => {
     expect(shown).toEqual([0, 1, 1, 2, 2].map((left) => said.slice(left)));
   });
 
-  test("what never fits says so", async () => {
+  test("a history that never fits is reported", async () => {
     const mock = await openMock({
       script: { replies: [{ fault: { type: "overflow" } }], afterLast: "repeat" },
       apiKey: mockKey,
@@ -129,7 +129,7 @@ describe.each(wireApis)("over the $api API", (spoken) => {
     expect(outcome).toEqual({ status: "too_large", truncatedCount: 5 });
   });
 
-  test("a key that is refused is not in what comes back", async () => {
+  test("a refused key is not in the error", async () => {
     const mock = await openMock({ apiKey: "sk-another-one" });
     const outcome = await ask(openPool(), targetOf(mock, spoken), { model });
     expect(outcome).toMatchObject({ status: "failed", failure: { code: "auth", retryable: false } });
@@ -137,13 +137,13 @@ describe.each(wireApis)("over the $api API", (spoken) => {
   });
 });
 
-test("the offline model needs nobody", async () => {
+test("the offline model needs no server", async () => {
   const outcome = await ask(openPool(), offline);
   expect(outcome).toMatchObject({ status: "done", text: expect.stringContaining("SQLite"), truncatedCount: 0 });
 });
 
 describe("an abort", () => {
-  test("ends the connection, and the thread goes on", async () => {
+  test("ends the connection, and the thread keeps running", async () => {
     const pool = openPool();
     const controller = new AbortController();
     const server = await serve((response) => {
@@ -155,14 +155,14 @@ describe("an abort", () => {
     expect(await ask(pool, offline)).toMatchObject({ status: "done" });
   });
 
-  test("before it begins asks nobody", async () => {
+  test("before the start sends no request", async () => {
     const server = await serve(chatAnswer);
     expect(await ask(openPool(), chatAt(server), {}, AbortSignal.abort())).toEqual({ status: "aborted" });
     expect(server.connections).toBe(0);
   });
 });
 
-test("what takes too long is ended with its connection", async () => {
+test("a summary that takes too long is ended with its connection", async () => {
   const server = await serve((response) => begin(response));
   const pool = openPool({ deadlineMs: { summarize: 1_000 } });
   const outcome = await ask(pool, chatAt(server));
@@ -170,7 +170,7 @@ test("what takes too long is ended with its connection", async () => {
   await expect.poll(() => server.open.size).toBe(0);
 });
 
-describe("a thread that dies is a failure, and the next summary has another", () => {
+describe("a thread that dies is reported as a failure, and the next summary gets a new thread", () => {
   test.each(["exit", "uncaught"])("%s", async (model) => {
     const pool = openPool({});
     const target = chatAt({ url: "http://127.0.0.1:1" });
@@ -193,18 +193,21 @@ describe("a thread that dies is a failure, and the next summary has another", ()
   });
 });
 
-// One for each SDK.
-test.each(wireApis.slice(1))("the key is forgotten after a $api job, though its connection is kept", async (spoken) => {
-  const mock = await mockLlm([{ text: "Said" }]);
-  const pool = openPool({ threads: 1 });
-  expect(await ask(pool, targetOf(mock, spoken), { model: spoken.model })).toMatchObject({ text: "Said" });
-  const address = `127.0.0.1:${mock.port}`;
-  const prompt = [mockKey, address].map((line) => Buffer.from(line).toString("hex")).join("\n");
-  expect(await ask(pool, offline, { model: "remember", prompt })).toMatchObject({ text: address });
-});
+// One API for each SDK.
+test.each(wireApis.slice(1))(
+  "the key is not in memory after a $api job, though its connection is kept alive",
+  async (spoken) => {
+    const mock = await mockLlm([{ text: "Said" }]);
+    const pool = openPool({ threads: 1 });
+    expect(await ask(pool, targetOf(mock, spoken), { model: spoken.model })).toMatchObject({ text: "Said" });
+    const address = `127.0.0.1:${mock.port}`;
+    const prompt = [mockKey, address].map((line) => Buffer.from(line).toString("hex")).join("\n");
+    expect(await ask(pool, offline, { model: "remember", prompt })).toMatchObject({ text: address });
+  },
+);
 
 describe("connections", () => {
-  test("are kept for the next summary, whoever's key it is sent with", async () => {
+  test("are kept alive for the next summary, even with another key", async () => {
     const server = await serve(chatAnswer);
     const pool = openPool({ threads: 1 });
     expect(await ask(pool, chatAt(server))).toMatchObject({ status: "done", text: "Said" });
@@ -215,7 +218,7 @@ describe("connections", () => {
     expect(keys).toEqual([`Bearer ${mockKey}`, "Bearer sk-other", undefined]);
   });
 
-  test("end with the thread that has nothing to do", async () => {
+  test("are closed with an idle thread", async () => {
     const server = await serve(chatAnswer);
     const pool = openPool({ idleMs: 1 });
     expect(await ask(pool, chatAt(server))).toMatchObject({ status: "done" });
@@ -225,15 +228,15 @@ describe("connections", () => {
   test.each([
     ["idle", "done\n"],
     ["closed", "done\naborted\n"],
-  ])("do not hold a process: %s", async (work, stdout) => {
+  ])("do not keep a process running: %s", async (work, stdout) => {
     const server = await serve(chatAnswer);
     const script = fileURLToPath(testThread("io-ends-by-itself"));
-    // Rejects when it takes longer, or the exit code is not 0.
+    // Rejects on a timeout, or when the exit code is not 0.
     const output = await promisify(execFile)(process.execPath, [script, work, `${server.url}/v1`], { timeout: 20_000 });
     expect(output).toEqual({ stdout, stderr: "" });
   });
 
-  test("go through the proxy that is named", async () => {
+  test("go through the configured proxy", async () => {
     const [server, proxy] = [await serve(chatAnswer), await startProxy()];
     const target = { ...chatAt(server), env: { HTTP_PROXY: proxy.url } };
     expect(await ask(openPool(), target)).toMatchObject({ status: "done", text: "Said" });

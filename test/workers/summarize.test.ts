@@ -41,7 +41,7 @@ function asking(count: number): SummaryRequest {
   };
 }
 
-/** Summarizes as many items with these replies; waits take no time and are told. */
+/** Summarizes `count` items with these replies; waits take no time and are recorded. */
 async function play(replies: Iterable<Reply>, count = 6) {
   const provider = scripted(replies);
   const waits: number[] = [];
@@ -68,7 +68,7 @@ async function* endless(): AsyncGenerator<ModelEvent> {
   for (;;) yield { type: "text_delta", itemId: "s", delta: "and so on " };
 }
 
-test("an answer that never ends is stopped at its bytes, and is not asked for again", async () => {
+test("an endless answer is stopped at its byte limit and not retried", async () => {
   let asked = 0;
   let told: AbortSignal | undefined;
   const stream: Provider["stream"] = (_request, signal) => {
@@ -84,7 +84,7 @@ test("an answer that never ends is stopped at its bytes, and is not asked for ag
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
-test("one request without tools: the items, and the prompt behind them", async () => {
+test("one request without tools: the items, followed by the prompt", async () => {
   const { outcome, requests } = await play([says("  What was said.\n")], 2);
   expect(outcome).toEqual({
     status: "done",
@@ -106,17 +106,17 @@ test("one request without tools: the items, and the prompt behind them", async (
 });
 
 describe("an answer", () => {
-  test("that calls tools is what it says besides", async () => {
+  test("that has text and tool calls is its text", async () => {
     const [call] = calls("shell", "call_1", { command: ["rm", "-r", "/"] });
     const { outcome } = await play([[...(call === undefined ? [] : [call]), ...says("Words")]]);
     expect(outcome).toMatchObject({ status: "done", text: "Words" });
   });
 
-  test("that only calls tools is empty", async () => {
+  test("that has only tool calls is empty", async () => {
     expect((await play([calls("shell", "call_1")])).outcome).toMatchObject({ status: "done", text: "" });
   });
 
-  test("that says nothing is empty", async () => {
+  test("without text is empty", async () => {
     expect((await play([[{ type: "done", finishReason: "length" }]])).outcome).toEqual({
       status: "done",
       text: "",
@@ -130,7 +130,7 @@ describe("an answer", () => {
     expect((await play([reply])).outcome).toMatchObject({ text: "One\nTwo" });
   });
 
-  test("that breaks is forgotten and asked for again", async () => {
+  test("that breaks off is discarded and retried", async () => {
     const cut = says("Half of").slice(0, -1);
     const { outcome, waits } = await play([cut, says("Whole")]);
     expect(outcome).toMatchObject({ status: "done", text: "Whole" });
@@ -138,7 +138,7 @@ describe("an answer", () => {
   });
 });
 
-describe("when it does not fit", () => {
+describe("when the items do not fit", () => {
   test("the first two times the oldest item is left out", async () => {
     const { outcome, sizes, requests } = await play([overflow, overflow, says("Fits")]);
     expect(outcome).toMatchObject({ status: "done", text: "Fits", truncatedCount: 2 });
@@ -147,7 +147,7 @@ describe("when it does not fit", () => {
     expect(texts).toEqual(["item 2", "item 3", "item 4", "item 5", "Summarize this"]);
   });
 
-  test("then the older half", async () => {
+  test("after that the older half is left out", async () => {
     const { outcome, sizes } = await play([overflow, overflow, overflow, overflow, says("Fits")], 21);
     expect(outcome).toMatchObject({ status: "done", truncatedCount: 16 });
     expect(sizes).toEqual([21, 20, 19, 10, 5]);
@@ -165,27 +165,27 @@ describe("when it does not fit", () => {
   );
 });
 
-describe("what may pass", () => {
-  test("is waited for five times, each time longer", async () => {
+describe("retries", () => {
+  test("five times, each time after a longer wait", async () => {
     const { outcome, waits, sizes } = await play(always(network), 3);
     expect(outcome).toMatchObject({ status: "failed", failure: { code: "network" }, truncatedCount: 0 });
     expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000]);
     expect(sizes).toEqual([3, 3, 3, 3, 3, 3]);
   });
 
-  test("is waited for as long as the server asks, up to a minute", async () => {
+  test("after the time the server asks for, up to a minute", async () => {
     const { outcome, waits } = await play([limited(0), limited(3_000), limited(86_400_000), network, says("Late")]);
     expect(outcome).toMatchObject({ status: "done", text: "Late" });
     expect(waits).toEqual([0, 3_000, 60_000, 2_000]);
   });
 
-  test("is waited for a short time again when the server has answered, and five times in all", async () => {
+  test("after a short wait again once the server has answered, and five times in all", async () => {
     const { outcome, waits } = await play([network, network, overflow, ...Array<Reply>(4).fill(network)]);
     expect(outcome).toMatchObject({ status: "failed", truncatedCount: 1 });
     expect(waits).toEqual([250, 500, 250, 500, 1_000]);
   });
 
-  test("is not waited for when it will not", async () => {
+  test("not after a permanent failure", async () => {
     const { outcome, waits } = await play([fails("auth", false)]);
     const failure = { code: "auth", message: "the model failed: auth", retryable: false };
     expect(outcome).toEqual({ status: "failed", failure, truncatedCount: 0 });
@@ -193,7 +193,7 @@ describe("what may pass", () => {
   });
 });
 
-describe("a provider that does what it should not", () => {
+describe("a misbehaving provider", () => {
   const { signal } = new AbortController();
 
   test.each<[string, Provider["stream"]]>([
@@ -218,7 +218,7 @@ describe("a provider that does what it should not", () => {
   });
 });
 
-/** A stream as JavaScript may write it. */
+/** A stream with values that plain JavaScript may yield. */
 async function* stating(values: readonly unknown[]): AsyncGenerator<ModelEvent> {
   yield* values as ModelEvent[];
 }
@@ -234,7 +234,7 @@ describe("an abort", () => {
     }),
   };
 
-  test("ends the wait for a stream that hangs and will not end", async () => {
+  test("ends the wait for a stream that hangs and cannot be closed", async () => {
     const controller = new AbortController();
     const waiting = summarize(hung, asking(2), controller);
     controller.abort();
@@ -261,7 +261,7 @@ describe("an abort", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("before it begins asks nobody", async () => {
+  test("before the start sends no request", async () => {
     const provider = scripted([]);
     expect(await summarize(provider, asking(2), { signal: AbortSignal.abort() })).toEqual({ status: "aborted" });
     expect(provider.requests).toEqual([]);
