@@ -4,7 +4,7 @@ import type { ActorEvent } from "../../src/actors/runtime/actor.js";
 import type { ProbeEvent, ProbeOp } from "./probe-actor.js";
 import { failureOf, probeHost, type Place } from "./probe-host.js";
 
-/** What holds for every actor, wherever it runs. */
+/** Tests that every actor must pass, in whichever thread it runs. */
 export function actorSuite(place: Place): void {
   const host = probeHost(place);
 
@@ -27,7 +27,7 @@ export function actorSuite(place: Place): void {
       expect(first).not.toBe(second);
     });
 
-    test("an event that nobody asked for has an empty id", async () => {
+    test("an unsolicited event has an empty id", async () => {
       const { until } = host();
       expect(await until("starting")).toEqual({ id: "", msg: { type: "starting", time: 1 } });
     });
@@ -50,7 +50,7 @@ export function actorSuite(place: Place): void {
       );
     });
 
-    test("a handler that answers later does not hold up the ones behind it", async () => {
+    test("a handler that answers later does not block the ones behind it", async () => {
       const { ref, until } = host();
       const held = ref.ask({ type: "hold", key: "a", manner: "gentle" });
       await until("holding");
@@ -59,7 +59,7 @@ export function actorSuite(place: Place): void {
       expect(await held).toBe("released, aborted at first: false");
     });
 
-    test("a message that no handler knows is refused and harms nothing", async () => {
+    test("an unknown message is refused and has no other effect", async () => {
       const { ref, restarts } = host();
       const unknown = { type: "no_such_type" } as unknown as Extract<ProbeOp, { type: "notes" }>;
       expect(await failureOf(ref.ask(unknown))).toMatchObject({ code: "bad_message", retryable: false });
@@ -67,7 +67,7 @@ export function actorSuite(place: Place): void {
       expect(restarts.seen).toEqual([]);
     });
 
-    test("a listener that throws does not harm the actor", async () => {
+    test("a listener that throws does not affect the actor", async () => {
       const heard: ActorEvent<ProbeEvent>[] = [];
       const { ref, restarts } = host(
         {},
@@ -90,14 +90,14 @@ export function actorSuite(place: Place): void {
   });
 
   describe("backpressure", () => {
-    test("a tell waits for a place, and gets one when a handler ends", async () => {
+    test("a tell waits for a free place in the mailbox", async () => {
       const { ref, until } = host({}, { capacity: 1 });
       const holder = new AbortController();
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }, holder.signal));
       await until("holding");
       const order: string[] = [];
       const waiting = ref.tell(note("waited")).then(() => order.push("accepted"));
-      // As many round trips as it takes a message to be accepted elsewhere, and some more.
+      // Enough round trips for a message to be accepted by another actor, and a few more.
       const other = host();
       for (let trip = 0; trip < 5; trip += 1) await other.ref.ask({ type: "echo", value: trip });
       order.push("freed");
@@ -124,7 +124,7 @@ export function actorSuite(place: Place): void {
       expect(notes.every((value, index) => value === index)).toBe(true);
     });
 
-    test("what an actor sends itself needs no place", async () => {
+    test("a message an actor sends to itself needs no place in the mailbox", async () => {
       const { ref, until } = host({}, { capacity: 2 });
       const first = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
       await ref.tell({ type: "work", how: "succeed" });
@@ -136,7 +136,7 @@ export function actorSuite(place: Place): void {
   });
 
   describe("aborting an ask", () => {
-    test("one that was aborted before is not sent", async () => {
+    test("an ask aborted beforehand is not sent", async () => {
       const { ref } = host();
       expect(await failureOf(ref.ask(note("never"), AbortSignal.abort()))).toMatchObject({
         code: "aborted",
@@ -145,7 +145,7 @@ export function actorSuite(place: Place): void {
       expect(await ref.ask({ type: "notes" })).toEqual([]);
     });
 
-    test("one that waits for a place never runs", async () => {
+    test("an aborted ask that waits for a place never runs", async () => {
       const { ref, until } = host({}, { capacity: 1 });
       const holder = new AbortController();
       const waiter = new AbortController();
@@ -161,7 +161,7 @@ export function actorSuite(place: Place): void {
       expect(await ref.ask({ type: "notes" })).toEqual(["behind"]);
     });
 
-    test("the handler of one that runs is told, and the actor lives on", async () => {
+    test("aborting a running ask aborts its handler's signal, and the actor keeps running", async () => {
       const { ref, until, restarts } = host();
       const controller = new AbortController();
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }, controller.signal));
@@ -173,21 +173,24 @@ export function actorSuite(place: Place): void {
       expect(restarts.seen).toEqual([]);
     });
 
-    test.each(["stubborn", "stubborn_then_rejects"] as const)("a late end is ignored: %s", async (manner) => {
-      const { ref, until, restarts } = host();
-      const controller = new AbortController();
-      const held = failureOf(ref.ask({ type: "hold", key: "a", manner }, controller.signal));
-      await until("holding");
-      controller.abort();
-      expect((await held).code).toBe("aborted");
-      await until("hold_aborted");
-      await ref.ask({ type: "release", key: "a" });
-      await until("hold_ended");
-      expect(await ref.ask({ type: "echo", value: 1 })).toBe(1);
-      expect(restarts.seen).toEqual([]);
-    });
+    test.each(["stubborn", "stubborn_then_rejects"] as const)(
+      "a late result of an aborted ask is ignored: %s",
+      async (manner) => {
+        const { ref, until, restarts } = host();
+        const controller = new AbortController();
+        const held = failureOf(ref.ask({ type: "hold", key: "a", manner }, controller.signal));
+        await until("holding");
+        controller.abort();
+        expect((await held).code).toBe("aborted");
+        await until("hold_aborted");
+        await ref.ask({ type: "release", key: "a" });
+        await until("hold_ended");
+        expect(await ref.ask({ type: "echo", value: 1 })).toBe(1);
+        expect(restarts.seen).toEqual([]);
+      },
+    );
 
-    test("one that was answered does not mind", async () => {
+    test("aborting an answered ask has no effect", async () => {
       const { ref } = host();
       const controller = new AbortController();
       expect(await ref.ask({ type: "echo", value: 1 }, controller.signal)).toBe(1);
@@ -195,7 +198,7 @@ export function actorSuite(place: Place): void {
       expect(await ref.ask({ type: "echo", value: 2 })).toBe(2);
     });
 
-    test("one signal can end many asks", async () => {
+    test("one signal can abort many asks", async () => {
       const { ref, events } = host();
       const controller = new AbortController();
       const keys = Array.from({ length: 50 }, (_, index) => `hold ${index}`);
@@ -206,7 +209,7 @@ export function actorSuite(place: Place): void {
     });
   });
 
-  describe("failing", () => {
+  describe("failures", () => {
     test.each(["throw", "reject"] as const)("a handler that fails by %s ends the incarnation", async (how) => {
       const { ref, until, restarts, msgs } = host();
       await ref.tell(note("forgotten"));
@@ -239,7 +242,7 @@ export function actorSuite(place: Place): void {
       expect(restarts.seen).toHaveLength(1);
     });
 
-    test("places of the ended incarnation are free again", async () => {
+    test("the places of a failed incarnation's messages are free again", async () => {
       const { ref, until } = host({}, { capacity: 2 });
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
       await until("holding");
@@ -249,7 +252,7 @@ export function actorSuite(place: Place): void {
       expect(await Promise.all(again)).toEqual([1, 2]);
     });
 
-    test("running work is aborted and its end is not told to the next incarnation", async () => {
+    test("running work is aborted and its result is not passed to the next incarnation", async () => {
       const { ref, until, restarts, msgs } = host();
       await ref.tell({ type: "work", how: "until_aborted" });
       await until("working");
@@ -259,20 +262,20 @@ export function actorSuite(place: Place): void {
       expect(msgs().map(({ type }) => type)).toEqual(["starting", "working", "work_aborted", "disposed", "starting"]);
     });
 
-    test("releasing that throws does not prevent the restart", async () => {
+    test("a dispose that throws does not prevent the restart", async () => {
       const { ref, restarts } = host({ disposal: "throws" });
       await failureOf(ref.ask({ type: "fail", how: "throw", message: "boom" }));
       await restarts.until(() => true);
       expect(await ref.ask({ type: "echo", value: 1 })).toBe(1);
     });
 
-    test("a start that fails once is tried again, and calls wait for it", async () => {
+    test("a start that fails once is retried, and calls wait for it", async () => {
       const { ref, restarts } = host({ failingStarts: 1 });
       expect(await ref.ask({ type: "echo", value: 1 })).toBe(1);
       expect(restarts.seen).toMatchObject([{ code: "actor_failed", message: "probe: start: start 1 fails" }]);
     });
 
-    test("a start that always fails spends the budget and settles everything", async () => {
+    test("a start that always fails spends the budget and rejects every call", async () => {
       const { ref, failures, msgs, restarts } = host({ failingStarts: Infinity }, { capacity: 1 });
       const calls = [ref.ask({ type: "notes" }), ref.ask({ type: "notes" })].map(failureOf);
       const failure = await failures.until(() => true);
@@ -300,13 +303,13 @@ export function actorSuite(place: Place): void {
   });
 
   describe("work beside the mailbox", () => {
-    test("its end comes back as a message", async () => {
+    test("its result comes back as a message", async () => {
       const { ref, until } = host();
       await ref.tell({ type: "work", how: "succeed" });
       expect((await until("work_ended")).msg).toEqual({ type: "work_ended", failure: undefined });
     });
 
-    test("what it throws comes back as an internal failure", async () => {
+    test("an error it throws comes back as an internal failure", async () => {
       const { ref, until } = host();
       await ref.tell({ type: "work", how: "throw" });
       expect((await until("work_ended")).msg).toEqual({
@@ -329,7 +332,7 @@ export function actorSuite(place: Place): void {
   });
 
   describe("stopping", () => {
-    test("what is unanswered, waiting or later is refused", async () => {
+    test("unanswered, waiting and later calls are refused", async () => {
       const { ref, until } = host({}, { capacity: 1 });
       const held = failureOf(ref.ask({ type: "hold", key: "a", manner: "gentle" }));
       await until("holding");
@@ -342,7 +345,7 @@ export function actorSuite(place: Place): void {
       expect((await failureOf(ref.tell(note(3)))).code).toBe("actor_stopped");
     });
 
-    test("running work is aborted, then everything is released, and stopping twice is stopping once", async () => {
+    test("running work is aborted, then everything is released; stopping twice has no further effect", async () => {
       const { ref, until, msgs, restarts, failures } = host();
       await ref.tell({ type: "work", how: "until_aborted" });
       await until("working");
@@ -352,14 +355,14 @@ export function actorSuite(place: Place): void {
       expect([...restarts.seen, ...failures.seen]).toEqual([]);
     });
 
-    test("releasing that throws does not make stopping fail", async () => {
+    test("a dispose that throws does not make stopping fail", async () => {
       const { ref, msgs } = host({ disposal: "throws" });
       await ref.ask({ type: "notes" });
       await ref.stop();
       expect(msgs().map(({ type }) => type)).toEqual(["starting", "disposed"]);
     });
 
-    test("an actor that has just been spawned can be stopped", async () => {
+    test("an actor can be stopped right after it was spawned", async () => {
       const { ref } = host();
       const asked = failureOf(ref.ask({ type: "notes" }));
       await ref.stop();

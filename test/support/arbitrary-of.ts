@@ -3,7 +3,7 @@ import type { Arbitrary } from "fast-check";
 import * as z from "zod";
 import { OutputSchema } from "../../src/messages/output-schema.js";
 
-/** Values of a schema, made by walking it: what our messages use and nothing more. */
+/** Random values of a schema; supports only the schema types that our messages use. */
 export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema === OutputSchema) return outputSchemas();
   if (schema instanceof z.ZodObject) return objectOf(schema);
@@ -18,7 +18,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodNumber) return numberOf(schema);
   if (schema instanceof z.ZodBoolean) return fc.boolean();
   if (schema instanceof z.ZodUnknown) return jsonValue();
-  // The one custom schema stands for a type we do not know.
+  // The only custom schema matches unknown event types.
   if (schema instanceof z.ZodCustom) return fc.constant("a_type_from_the_future");
   throw new Error(`no values for a ${schema.constructor.name}`);
 }
@@ -30,7 +30,7 @@ function objectOf(schema: z.ZodObject): Arbitrary<unknown> {
   return hasChecks ? record.filter((value) => schema.safeParse(value).success) : record;
 }
 
-/** Not every object is one. */
+/** Valid JSON schemas for an output; not every object is one. */
 function outputSchemas(): Arbitrary<unknown> {
   return fc.array(fc.string().filter(isPlainKey)).map((names) => ({
     type: "object",

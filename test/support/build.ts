@@ -2,17 +2,20 @@ import { readdir } from "node:fs/promises";
 import { buildIfNeeded } from "../../scripts/build.mjs";
 import { bundle } from "../../scripts/bundle.mjs";
 
-/** Thread entries and the command line are tested as they are built, so the build comes first. */
+/** Builds everything first, because thread entries and the command line are tested in their built form. */
 export default async function setup(): Promise<void> {
   await Promise.all([buildIfNeeded(), buildTestThreads(), buildTestChildren()]);
 }
 
-/** Threads and processes that only tests start; `test/support/test-thread.ts` finds them. */
+/** Builds threads and processes that only tests start; `test/support/test-thread.ts` returns their URLs. */
 async function buildTestThreads(): Promise<void> {
   await bundle({ format: "esm", input: await sourcesIn("test/support/threads"), directory: "build/test-threads" });
 }
 
-/** Processes that only tests start, with the writer's thread beside them as in `dist`; `test/crash/child.ts` finds them. */
+/**
+ * Builds child processes that only tests start, with the writer's thread entry beside them as in `dist`;
+ * `test/crash/child.ts` starts them.
+ */
 async function buildTestChildren(): Promise<void> {
   const directory = "build/test-children/dist";
   const writer = { "workers/entries/rollout-writer": "src/workers/entries/rollout-writer.ts" };

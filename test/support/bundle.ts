@@ -5,9 +5,9 @@ import { bundle } from "../../scripts/bundle.mjs";
 
 const builds = fileURLToPath(new URL("../../build", import.meta.url));
 
-/** A module as one JavaScript file, for child processes: Node 20 cannot load TypeScript. */
+/** Bundles a module into one JavaScript file for child processes, because Node 20 cannot load TypeScript. */
 export async function bundleModule(source: string): Promise<{ file: string } & AsyncDisposable> {
-  // Inside the package, so that what is not bundled is found.
+  // Inside the package, so that imports that are not bundled resolve.
   await mkdir(builds, { recursive: true });
   const directory = await mkdtemp(join(builds, "module-"));
   await bundle({ format: "esm", input: { module: source }, directory });

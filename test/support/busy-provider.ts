@@ -6,14 +6,14 @@ import type { Provider } from "../../src/providers/provider.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
 
-/** What a busy model does, by its name: the `model` of a conversation. */
+/** The behaviour of the model, selected by the `model` setting of a conversation. */
 export type Behaviour =
   "works" | "works_with_commands" | "crashes" | "floods" | "hangs_in_a_tool" | "hangs_in_a_command" | "hangs";
 
-/** One model for many conversations, each with its own behaviour. */
+/** One provider for many conversations, each with its own behaviour. */
 export const busyProvider: Provider = { name: "busy", stream: answer };
 
-/** Throws where the conversation's own code looks at it, as a bug there would. */
+/** A tool that throws inside the conversation's own code, as a bug there would. */
 export const crashingTool: Tool = {
   ...defineTool({ name: "crash", description: "", parameters: z.strictObject({}), run: async () => "never" }),
   get readOnly(): boolean {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** What a real browser makes of a page, after all that would happen in its first seconds. */
+/** Returns the DOM of a page in a real browser, after everything in its first seconds has happened. */
 export async function openInChromium(url: string, ...args: readonly string[]): Promise<string> {
   const executable = process.env["CODY_TEST_CHROMIUM"] ?? "chromium";
   const profile = join(await temporaryFolder(), "profile");
@@ -11,7 +11,7 @@ export async function openInChromium(url: string, ...args: readonly string[]): P
     executable,
     [
       "--headless",
-      // The tests run as root.
+      // Needed because the tests run as root.
       "--no-sandbox",
       "--disable-gpu",
       "--disable-background-networking",

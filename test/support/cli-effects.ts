@@ -24,7 +24,7 @@ interface Options extends FakeOptions {
   readonly args?: readonly string[];
 }
 
-/** A terminal with a tool that has effects, and what it did. */
+/** A terminal with a tool that has effects, and a list of the effects. */
 export async function prepared(replies: Iterable<Reply>, options: Options = {}) {
   const runs: string[] = [];
   const effect = defineTool({
@@ -43,7 +43,7 @@ export async function prepared(replies: Iterable<Reply>, options: Options = {}) 
   return { terminal, runs, model };
 }
 
-/** The same at the prompt of an interactive run. */
+/** The same as `prepared`, at the prompt of an interactive run. */
 export async function opened(replies: Iterable<Reply>, options: Options = {}) {
   const parts = await prepared(replies, options);
   const running = parts.terminal.run(...(options.args ?? []));
@@ -51,7 +51,7 @@ export async function opened(replies: Iterable<Reply>, options: Options = {}) {
   return { ...parts, running };
 }
 
-/** A home and a project as a process leaves them that is killed at the question. */
+/** The home and project of a process that was killed at an approval request. */
 export async function crashedAtQuestion(): Promise<FakeOptions> {
   const { terminal } = await opened([calls("effect", "c1", { what: "it" })]);
   terminal.type("go\r");
@@ -74,7 +74,7 @@ export function userTexts(request: ModelRequest | undefined): string[] {
   );
 }
 
-/** A tool that stays in the middle until the gate opens or the turn is aborted. */
+/** A tool call that blocks until the gate opens or the turn is aborted. */
 export class Gate {
   readonly reached: Promise<void>;
   readonly tool: Tool;

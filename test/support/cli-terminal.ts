@@ -10,24 +10,24 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 export interface FakeOptions {
   readonly tools?: readonly Tool[];
-  /** What of the three is no terminal, but a pipe or a file. */
+  /** Which of the streams are pipes or files instead of a terminal. */
   readonly notTTY?: readonly ("stdin" | "stdout" | "stderr")[];
-  /** Stdout takes one piece at a time, and lets the event loop go round several times in between. */
+  /** Stdout accepts one chunk at a time, with several event loop rounds in between. */
   readonly isSlow?: boolean;
-  /** What the terminal says how wide it is; 80 without it. */
+  /** The reported width of the terminal; 80 by default. */
   readonly columns?: number;
   readonly home?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** The flags that say who answers; without them the scripted model. */
+  /** The flags that select the provider; the scripted model by default. */
   readonly answering?: readonly string[];
 }
 
 const scriptedFlags = ["--provider", "scripted", "--model", "scripted"];
 
-/** A terminal without a process: keys go in, a screen comes out. */
+/** An in-process terminal: keys go in, a screen comes out. */
 export class FakeTerminal {
   readonly home: string;
   readonly cwd: string;
@@ -89,7 +89,7 @@ export class FakeTerminal {
     this.#stdin.write(keys);
   }
 
-  /** No more keys come. */
+  /** Closes stdin. */
   hangUp(): void {
     this.#stdin.end();
   }
@@ -98,7 +98,7 @@ export class FakeTerminal {
     for (const listener of this.#listeners) listener(name);
   }
 
-  /** Resolves when this has been written behind what was waited for before. */
+  /** Resolves when this text has been written after the text that was awaited before. */
   async shows(text: string): Promise<void> {
     await this.#stdout.shows(text);
   }
@@ -107,7 +107,7 @@ export class FakeTerminal {
     await this.#stderr.shows(text);
   }
 
-  /** How many listeners are on its streams and signals: what is over leaves none behind. */
+  /** The number of listeners on its streams and signals, to detect leaks. */
   get listeners(): number {
     const streams = [this.#stdin, this.#stdout, this.#stderr];
     const counts = streams.flatMap((stream) => stream.eventNames().map((name) => stream.listenerCount(name)));

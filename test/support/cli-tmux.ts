@@ -11,18 +11,18 @@ const patienceMs = 20_000;
 const rows = 40;
 let servers = 0;
 const ended = /^It ended with (\d+)$/m;
-/** Said by a shell, because `pane_dead_status` sometimes stays empty; seen with tmux 3.3a. */
+/** Printed by a shell, because `pane_dead_status` sometimes stays empty; seen with tmux 3.3a. */
 const tellingCode = 'echo "It ended with $?"; exec sleep 1000';
 
 export interface TmuxOptions {
   readonly columns?: number;
-  /** What happens to the offline model in the middle of its answer, as for `Cli`. */
+  /** What the offline model does in the middle of its answer, as for `Cli`. */
   readonly middle?: "hold";
-  /** A file stdout goes into instead of the terminal. */
+  /** A file that stdout is redirected to. */
   readonly stdoutTo?: string;
 }
 
-/** `cody` in a real terminal: a tmux server of its own, which is gone when the test is over. */
+/** `cody` in a real terminal: a separate tmux server, which is stopped when the test ends. */
 export class TmuxScreen {
   readonly #socket: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -44,12 +44,12 @@ export class TmuxScreen {
     return screen;
   }
 
-  /** Types a text as it is, without a key that ends it. */
+  /** Types a text without pressing Enter. */
   async type(text: string): Promise<void> {
     await this.#tmux("send-keys", "-l", "--", text);
   }
 
-  /** Presses keys by the names tmux has for them: `Enter`, `C-c`. */
+  /** Presses keys by their tmux names: `Enter`, `C-c`. */
   async press(...keys: string[]): Promise<void> {
     await this.#tmux("send-keys", ...keys);
   }
@@ -59,12 +59,12 @@ export class TmuxScreen {
     await this.press("Enter");
   }
 
-  /** Everything on the screen and above it; a line the terminal wrapped is one line. */
+  /** The screen and its scrollback; wrapped lines are joined. */
   async text(): Promise<string> {
     return await this.#tmux("capture-pane", "-p", "-J", "-S", "-");
   }
 
-  /** The screen as a person sees it, line by line. */
+  /** The visible screen, line by line. */
   async lines(): Promise<string[]> {
     return (await this.#tmux("capture-pane", "-p")).trimEnd().split("\n");
   }
@@ -73,7 +73,7 @@ export class TmuxScreen {
     await this.#until(`shows ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
   }
 
-  /** Resolves when the last thing on the screen is a prompt with nothing typed into it. */
+  /** Resolves when the screen ends with an empty prompt. */
   async prompts(): Promise<void> {
     await this.#until("prompts", async () => /\n›\s*$/.test(await this.text()));
   }
@@ -84,7 +84,7 @@ export class TmuxScreen {
     process.kill(Number(stdout), signal);
   }
 
-  /** Resolves with the exit code, as a shell has it. */
+  /** Resolves with the exit code as a shell reports it. */
   async ends(): Promise<number> {
     let code: string | undefined;
     await this.#until("ends", async () => {

@@ -22,20 +22,20 @@ export interface CliResult {
 }
 
 export interface CliOptions {
-  /** All of stdin. */
+  /** The whole content of stdin. */
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * What happens to the offline model in the middle of its answer: it waits until it is aborted, it waits for nothing,
-   * or something throws. `stall`: the end of the turn is never written to disk.
+   * What the offline model does in the middle of its answer: it waits until it is aborted, it waits on a promise that
+   * never settles, or it throws. With `stall`, the end of the turn is never written to disk.
    */
   readonly middle?: "hold" | "abandon" | "crash" | "stall";
-  /** Runs in a process of its own: for tests of the process itself, such as its start, its signals and its streams. */
+  /** Runs in a child process, for tests of the process itself, such as its start, its signals and its streams. */
   readonly spawned?: boolean;
 }
 
-/** The command line in a home and a project of its own, which are gone when the test is over. */
+/** The command line in a temporary home and project, which are removed when the test ends. */
 export class Cli {
   readonly home: string;
   readonly project: string;
@@ -48,7 +48,7 @@ export class Cli {
     this.#spawned = spawned;
   }
 
-  /** With `spawned`, every command runs in a process of its own. */
+  /** With `spawned`, every command runs in a child process. */
   static async open({ spawned = false }: Pick<CliOptions, "spawned"> = {}): Promise<Cli> {
     const folder = await mkdtemp(join(await realpath(tmpdir()), "cody-cli-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -63,7 +63,7 @@ export class Cli {
     return { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC" };
   }
 
-  /** Runs a command to its end. Whatever happens, nobody is shown a stack. */
+  /** Runs a command to its end, and checks that it never prints a stack trace. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
     const { spawned = this.#spawned || needsProcess(options) } = options;
     return await (spawned ? this.#runProcess(args, options) : this.#runHere(args, options));
@@ -89,20 +89,20 @@ export class Cli {
     return child;
   }
 
-  /** The names of the saved conversations. */
+  /** The ids of the saved conversations. */
   async ids(): Promise<string[]> {
     const names = await readdir(this.conversations).catch(() => []);
     return names.flatMap((name) => (name.endsWith(".jsonl") ? [name.slice(0, -".jsonl".length)] : []));
   }
 
-  /** The messages of the user in a conversation, as its file has them. */
+  /** The user's messages in the file of a conversation. */
   async said(id: string): Promise<string[]> {
     return (await this.lines(id)).flatMap((line) =>
       line.payload.type === "user_message" ? [line.payload.message] : [],
     );
   }
 
-  /** What the debug log has. */
+  /** The entries of the debug log. */
   async log(): Promise<{ level: string; message: string; fields: Record<string, unknown> }[]> {
     const logs = join(this.home, "logs");
     const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
@@ -118,7 +118,7 @@ export class Cli {
   }
 }
 
-/** Runs a command to its end in this process; `run` is the command line to test. */
+/** Runs a command to its end in this process; `run` is the command line under test. */
 export async function runInProcess(
   args: readonly string[],
   { input = "", cwd, env }: { readonly input?: string; readonly cwd: string; readonly env: NodeJS.ProcessEnv },
@@ -143,7 +143,7 @@ export async function runInProcess(
   return withoutStack({ code, signal: null, stdout: stdout.text, stderr: stderr.text });
 }
 
-/** The program and its arguments that run the built command line. */
+/** The program and arguments that run the built command line. */
 export function commandOf(args: readonly string[], middle?: CliOptions["middle"]): [string, ...string[]] {
   const preload =
     middle === undefined ? [] : ["--import", new URL(`../cli/preload/${middle}.mjs`, import.meta.url).href];
@@ -164,7 +164,7 @@ function withoutStack(result: CliResult): CliResult {
   return result;
 }
 
-/** The library asks the system for the user's folder: until the test is over this is the answer. */
+/** Sets the system's home directory until the test ends, because the library reads it. */
 function useHome(folder: string): void {
   const before = process.env["HOME"];
   if (before === folder) return;
@@ -179,13 +179,13 @@ function isOfProcess(name: string): boolean {
   return name === "TZ" || name.startsWith("NODE_");
 }
 
-/** Whether the command asks for what only a process of its own can have. */
+/** Whether the options need a child process. */
 function needsProcess({ env = {}, middle }: CliOptions): boolean {
   const hasHome = isAbsolute(env["HOME"] ?? "/");
   return middle !== undefined || !hasHome || Object.keys(env).some(isOfProcess);
 }
 
-/** A stream that keeps what is written to it. */
+/** A stream that collects what is written to it. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -199,7 +199,7 @@ class Collected extends Writable {
   }
 }
 
-/** Resolves when the stream has said this; what was read stays readable. */
+/** Resolves when the stream has emitted this text; the text that was read stays readable. */
 export async function saysOn(stream: Readable, text: string): Promise<void> {
   let seen = "";
   await new Promise<void>((resolve, reject) => {

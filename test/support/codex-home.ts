@@ -10,7 +10,7 @@ export interface CodexRollout {
   readonly path: string;
 }
 
-/** Puts what a version of Codex once wrote where Codex keeps it; gives the rollouts in the order of their names. */
+/** Copies recorded rollouts of a Codex version into a Codex home; returns them sorted by name. */
 export async function putCodexRollouts(codexHome: string, scenario: string): Promise<CodexRollout[]> {
   const folder = join(fixtures, scenario);
   const day = join(codexHome, "sessions", "2026", "11", "16");

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import type { MockLlm } from "../../src/mock-llm/server.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** What Codex says about a conversation it lists. */
+/** A conversation in Codex's own list. */
 export interface CodexThread {
   readonly id: string;
   readonly preview: string;
@@ -21,10 +21,10 @@ export interface CodexResult {
   readonly stderr: string;
 }
 
-/** A real Codex, in a home of its own, whose model is a mock server. */
+/** A real Codex in a temporary home, whose model is a mock server. */
 export class Codex {
   readonly home: string;
-  /** Where it works; not a repository. */
+  /** The working folder, which is not a repository. */
   readonly cwd: string;
   readonly #folder: string;
   readonly #executable = executable();
@@ -42,14 +42,14 @@ export class Codex {
     return codex;
   }
 
-  /** Whether this version keeps others out of what it writes, and is kept out itself. */
+  /** Whether this version locks the rollouts it writes and respects locks of others. */
   async locks(): Promise<boolean> {
     const { stdout } = await this.#run(["--version"]);
     const [, major = "0", minor = "0"] = /(\d+)\.(\d+)\.\d+/.exec(stdout) ?? [];
     return Number(major) > 0 || Number(minor) >= 147;
   }
 
-  /** `codex exec` to its end. */
+  /** Runs `codex exec` to its end. */
   exec(...args: readonly string[]): Promise<CodexResult> {
     return this.#run(["exec", "--skip-git-repo-check", ...args]);
   }
@@ -59,7 +59,7 @@ export class Codex {
     return this.#spawn(["exec", "--skip-git-repo-check", ...args]);
   }
 
-  /** What Codex's own picker would show. */
+  /** The conversations that Codex's own picker would show. */
   async list(): Promise<CodexThread[]> {
     const server = this.#spawn(["app-server"]);
     const answers = createInterface(server.stdout)[Symbol.asyncIterator]();
@@ -98,9 +98,9 @@ export class Codex {
         HOME: this.#folder,
         CODEX_HOME: this.home,
         MOCK_KEY: "mock",
-        // It says which lines of a rollout it cannot read.
+        // Makes Codex log the rollout lines it cannot read.
         RUST_LOG: "warn",
-        // Nothing leaves this machine.
+        // Blocks network access.
         HTTP_PROXY: "http://127.0.0.1:9",
         HTTPS_PROXY: "http://127.0.0.1:9",
         NO_PROXY: "127.0.0.1",

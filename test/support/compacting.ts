@@ -7,7 +7,7 @@ import { calls, type Reply, says, scripted } from "./scripted-provider.js";
 
 const contextWindow = 10_000;
 
-/** An answer after which the provider says how large the context is. */
+/** An answer whose usage reports this context size. */
 export function saysAt(text: string, tokens: number): Reply {
   return says(text).map((event) =>
     event.type === "usage"
@@ -16,7 +16,7 @@ export function saysAt(text: string, tokens: number): Reply {
   );
 }
 
-/** A call after which it says so. */
+/** A tool call whose usage reports this context size. */
 export function callsAt(tokens: number, callId: string, path: string): Reply {
   return calls("read_file", callId, { path }).map((event) =>
     event.type === "usage"
@@ -32,12 +32,12 @@ export const breaks: Reply = [
   { type: "failed", failure: { code: "invalid_request", message: "no", retryable: false } },
 ];
 
-/** A window in which everything is small. */
+/** A configuration with a small context window. */
 export function compactingConfig(compaction: object = {}): NonNullable<ManagerOptions["config"]> {
   return { contextWindow, compaction };
 }
 
-/** A conversation with a scripted model in such a window. */
+/** A conversation with a scripted model and a small context window. */
 export async function openCompacting(replies: Iterable<Reply>, compaction: object = {}) {
   const provider = scripted(replies);
   return { provider, ...(await openConversation({ provider, config: compactingConfig(compaction) })) };
@@ -48,7 +48,7 @@ export function asksForSummary({ input }: ModelRequest): boolean {
   return last?.type === "message" && messageText(last).includes("concise summary");
 }
 
-/** What is said in items; of one that says nothing, its type. */
+/** The text of each item, or its type if it has none. */
 export function texts(items: readonly ResponseItem[]): string[] {
   return items.map((item) => (item.type === "message" ? messageText(item) : item.type));
 }

@@ -1,5 +1,5 @@
-// Preloaded into a process: writes into the file THREADS_FILE which threads the process has started when it ends, each
-// with the CommonJS files that were loaded by then.
+// Preloaded into a process: on exit, writes to the file THREADS_FILE which threads the process has started, each with
+// the CommonJS files that were loaded by then.
 import { writeFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import workers, { isMainThread } from "node:worker_threads";

@@ -9,7 +9,7 @@ import { begin, type Loopback, serve } from "../providers/loopback.js";
 import { post } from "./open-mock-llm.js";
 import { mockKey, mockLlm, type SpokenApi } from "./wire-apis.js";
 
-/** How a stream stops before its end: it just ends, its connection is reset, or nothing more comes. */
+/** How a stream stops early: it ends, its connection is reset, or nothing more arrives. */
 export const faults = ["end", "reset", "stall"] as const;
 export type Fault = (typeof faults)[number];
 
@@ -28,7 +28,7 @@ export const twoCalls = {
   ],
 } satisfies MockReply;
 
-/** What stands in the event after which an answer is complete. */
+/** A string in the event that completes an answer. */
 const lastWords: Readonly<Record<WireApi, string>> = {
   responses: '"type":"response.completed"',
   chat: '"finish_reason":"tool_calls"',
@@ -37,15 +37,15 @@ const lastWords: Readonly<Record<WireApi, string>> = {
 
 export interface RecordedStream {
   readonly bytes: Buffer;
-  /** Where an event ends, in bytes. */
+  /** The byte offsets at which events end. */
   readonly borders: readonly number[];
-  /** With so many bytes the answer is complete. */
+  /** The number of bytes after which the answer is complete. */
   readonly completeAt: number;
 }
 
 const transport = createTransport({});
 
-/** A model behind an address. */
+/** A provider for the model at an address. */
 export function modelAt(spoken: SpokenApi, url: string, idleMs?: number): Provider {
   return wireProvider({
     provider: "acme",
@@ -58,8 +58,8 @@ export function modelAt(spoken: SpokenApi, url: string, idleMs?: number): Provid
 }
 
 /**
- * A model that gives up soon, yet not before an answer has begun: a stall in the answer is meant, not a busy machine.
- * Where it was too soon, it is asked again, from then on with twice the patience.
+ * A provider with a short timeout that applies only after an answer has started, so that it detects a stall in the
+ * answer and not a busy machine. If the timeout was too short, it retries and doubles the timeout from then on.
  */
 function hastyModelAt(spoken: SpokenApi, url: string): Provider {
   let idleMs = 25;
@@ -78,7 +78,7 @@ function hastyModelAt(spoken: SpokenApi, url: string): Provider {
   return { name: "acme", stream };
 }
 
-/** The bytes with which the strict server answers our own request. */
+/** Records the bytes with which the strict server answers our own request. */
 export async function recordStream(spoken: SpokenApi, request: ModelRequest): Promise<RecordedStream> {
   const mock = await mockLlm([twoCalls]);
   const ear = await serve((response) => void response.writeHead(500).end());
@@ -95,30 +95,30 @@ export async function recordStream(spoken: SpokenApi, request: ModelRequest): Pr
   return { bytes, borders, completeAt };
 }
 
-/** What somebody says who wants an answer that stops there. */
+/** A message that asks the server for an answer that stops at this byte. */
 export function cutWish(fault: Fault, offset: number): string {
   return `Answer with ${fault} at byte ${offset}`;
 }
 
-/** Whoever waits for an answer that falls silent does not wait long. */
+/** A provider with a short timeout if the answer stalls. */
 export function cutModelAt(spoken: SpokenApi, url: string, fault: Fault): Provider {
   return fault === "stall" ? hastyModelAt(spoken, url) : modelAt(spoken, url);
 }
 
-/** A server that plays a stream up to the byte the request wishes for. */
+/** A server that sends a stream up to the byte that the request asks for. */
 export function serveCuts({ bytes }: RecordedStream): Promise<Loopback> {
   return serve(async (response, { body }) => {
     const [, fault, offset] = /Answer with (\w+) at byte (\d+)/.exec(body) ?? [];
     begin(response, bytes.subarray(0, Number(offset)));
     if (fault === "end") response.end();
     if (fault !== "reset") return;
-    // A reset takes along what was not read yet: the reader, in this process, has its turn before it.
+    // A reset discards bytes that were not read yet, so let the reader in this process run first.
     for (let turns = 0; turns < 3; turns += 1) await setImmediate();
     response.socket?.resetAndDestroy();
   });
 }
 
-/** Every so many bytes, and the end of each event with the byte before it. */
+/** Every `every` bytes, and the end of each event and the byte before it. */
 export function offsetsOf({ bytes, borders }: RecordedStream, every: number): number[] {
   const spread = Array.from({ length: Math.floor(bytes.length / every) + 1 }, (_, index) => index * every);
   const near = borders.flatMap((border) => [border - 1, border]);
@@ -126,7 +126,7 @@ export function offsetsOf({ bytes, borders }: RecordedStream, every: number): nu
   return [...all].toSorted((left, right) => left - right);
 }
 
-/** Does something for every value, for so many of them at once. */
+/** Calls `play` for every value, at most `lanes` at a time. */
 export async function inLanes<T>(values: readonly T[], lanes: number, play: (value: T) => Promise<void>) {
   const left = values.values();
   const lane = async (): Promise<void> => {

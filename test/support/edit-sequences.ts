@@ -4,7 +4,7 @@ import type { ChangedFile, FileVersion } from "../../src/changes/changed-file.js
 /** The files of a folder by their paths. */
 export type Tree = ReadonlyMap<string, FileVersion>;
 
-/** A folder as it was, and as a sequence of edits has left it. */
+/** A folder before and after a sequence of edits. */
 export interface EditSequence {
   readonly before: Tree;
   readonly after: Tree;
@@ -38,12 +38,12 @@ const line = fc.oneof(
 const lines = fc.oneof(
   { weight: 6, arbitrary: fc.array(line, { maxLength: 30 }) },
   { weight: 2, arbitrary: fc.array(line, { maxLength: 300, size: "max" }) },
-  // Long enough for the places where git is content with less than the best.
+  // Long enough that git's diff heuristics give up on the shortest diff.
   { weight: 1, arbitrary: manyLines(1_500) },
 );
 const endings = fc.constantFrom("\n", "\n", "\n", "");
 
-/** From a number, because a thousand lines each with a choice of its own take too long to make. */
+/** Generated from one seed, because a thousand separately chosen lines take too long to generate. */
 function manyLines(count: number): fc.Arbitrary<string[]> {
   return fc.tuple(fc.nat(), fc.constantFrom(5, 60, 900)).map(([seed, words]) => {
     let state = seed;
@@ -122,7 +122,7 @@ function apply(tree: Map<string, FileVersion>, step: Edit): void {
   }
 }
 
-/** A name is that of a file or that of a folder. */
+/** A path is either a file or a folder, so files that conflict with it are removed. */
 function put(tree: Map<string, FileVersion>, name: string, content: FileVersion): void {
   for (const other of tree.keys()) if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) tree.delete(other);
   tree.set(name, content);

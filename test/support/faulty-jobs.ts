@@ -1,4 +1,7 @@
-/** Everything that may go wrong in a thread of a pool; `channel` is a BroadcastChannel that is told when a job has begun. */
+/**
+ * Jobs for every fault in a pool thread; `channel` is a BroadcastChannel that receives a message when a job has
+ * started.
+ */
 export type FaultyJobs = {
   readonly echo: { readonly input: unknown; readonly output: unknown };
   readonly thread: { readonly input: null; readonly output: number };
@@ -9,16 +12,16 @@ export type FaultyJobs = {
   readonly uncaught: { readonly input: string; readonly output: never };
   readonly spin: { readonly input: { readonly channel: string }; readonly output: never };
   readonly out_of_memory: { readonly input: null; readonly output: never };
-  /** Takes so many times the bytes of its input in buffers, which no heap limit counts. */
+  /** Allocates this many times the bytes of its input in buffers, which no heap limit counts. */
   readonly buffers: { readonly input: { readonly bytes: Uint8Array; readonly times: number }; readonly output: number };
   readonly unclonable: { readonly input: null; readonly output: unknown };
   readonly deep: { readonly input: number; readonly output: unknown };
-  /** Waits until it is cancelled; a stubborn one goes on waiting. */
+  /** Waits until it is cancelled; a stubborn job ignores that. */
   readonly hold: {
     readonly input: { readonly channel: string; readonly stubborn: boolean };
     readonly output: string;
   };
-  /** Begins, and ends when the channel says so. */
+  /** Starts, and ends when the channel receives a message. */
   readonly wait: { readonly input: { readonly channel: string }; readonly output: number };
 };
 

@@ -13,10 +13,10 @@ import { begin, type Loopback, serve } from "../providers/loopback.js";
 import { EventLog, openManager } from "./open-conversation.js";
 import { mockKey, mockLlm, type SpokenApi } from "./wire-apis.js";
 
-/** What becomes of one answer of the strict server on its way to cody. */
+/** Changes one answer of the strict server on its way to cody. */
 export type LineFault = (response: ServerResponse, answer: Buffer) => void | Promise<void>;
 
-/** A server between cody and the strict one: the first answers get a fault each, the others arrive as they are. */
+/** A proxy between cody and the strict server: the first answers get one fault each, the others arrive unchanged. */
 export async function faultyLine({ url }: MockLlm, faults: readonly LineFault[]): Promise<Loopback> {
   const left = faults.values();
   return await serve(async (response, { path, headers, body }) => {
@@ -33,7 +33,7 @@ export async function faultyLine({ url }: MockLlm, faults: readonly LineFault[])
   });
 }
 
-/** A turn has its time even where many tests run at once; what must fall silent says so itself. */
+/** Long enough for a turn while many tests run at once; tests of stalls set their own timeout. */
 const patienceMs = 600;
 
 export function modelOver(
@@ -58,7 +58,7 @@ export function addressOf(spoken: SpokenApi, url: string): string {
 
 const ends = ["task_complete", "turn_aborted"] as const;
 
-/** A conversation whose model answers over a faulty line, with a tool that notes what it was called with. */
+/** A conversation whose model answers through a faulty proxy, with a tool that records its arguments. */
 export async function openFaulty(
   spoken: SpokenApi,
   replies: readonly MockReply[],
@@ -87,7 +87,7 @@ export async function openFaulty(
   });
   const { conversation } = await manager.newConversation({ provider: "acme", model: spoken.model, effort: "high" });
   const events = new EventLog(conversation);
-  /** Plays a turn; where it failed, how. */
+  /** Plays a turn and returns its outcome. */
   const play = async (text: string) => {
     const from = events.seen.length;
     await conversation.submit(text);
@@ -102,7 +102,7 @@ export async function openFaulty(
       ends: seen.filter(({ type }) => ends.some((one) => one === type)).length,
     };
   };
-  /** Whatever happened: the next turn is answered, and the strict server has taken all it was sent. */
+  /** Checks that the next turn is answered, and that the strict server has accepted every request. */
   const expectNextTaken = async (said: string) => {
     expect(await play("And now?")).toMatchObject({ said, failure: null, retries: [], shown: said });
     expect(mock.requests.flatMap(({ refusal, fault }) => (fault === undefined && refusal ? [refusal] : []))).toEqual(
@@ -112,7 +112,7 @@ export async function openFaulty(
   return { mock, line, manager, conversation, events, noted, play, expectNextTaken };
 }
 
-/** The whole answer, changed. */
+/** Replaces the whole answer. */
 export function changed(change: (answer: string) => string | Uint8Array): LineFault {
   return (response, answer) => {
     begin(response, change(answer.toString()));
@@ -120,17 +120,17 @@ export function changed(change: (answer: string) => string | Uint8Array): LineFa
   };
 }
 
-/** The connection is reset after so much of the answer: a share of it, or where something stands in it. */
+/** Resets the connection after part of the answer; `place` returns the number of bytes sent before that. */
 export function resetAt(place: (answer: Buffer) => number): LineFault {
   return async (response, answer) => {
     begin(response, answer.subarray(0, place(answer)));
-    // A reset takes along what was not read yet: the reader, in this process, has its turn before it.
+    // A reset discards bytes that were not read yet, so let the reader in this process run first.
     for (let turns = 0; turns < 5; turns += 1) await setImmediate();
     response.socket?.resetAndDestroy();
   };
 }
 
-/** So many bytes in each packet. */
+/** Sends the answer in packets of this many bytes. */
 export function dripping(size: number): LineFault {
   return async (response, answer) => {
     begin(response);

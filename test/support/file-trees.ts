@@ -2,7 +2,7 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFil
 import { dirname, join } from "node:path";
 import type { Tree } from "./edit-sequences.js";
 
-/** Makes a folder hold these files and nothing else, but for what is git's. */
+/** Makes a folder contain exactly these files, except for `.git`. */
 export async function putTree(folder: string, tree: Tree): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name !== ".git") await rm(join(folder, name), { recursive: true });
@@ -18,7 +18,7 @@ export async function putTree(folder: string, tree: Tree): Promise<void> {
   }
 }
 
-/** What is in a folder, to be compared. */
+/** The files of a folder, in a form that can be compared. */
 export async function treeIn(folder: string, under = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const name of await readdir(join(folder, under))) {
@@ -36,14 +36,14 @@ export async function treeIn(folder: string, under = ""): Promise<Record<string,
   return found;
 }
 
-/** The same of files that are in none. */
+/** The same as `treeIn`, for a tree in memory. */
 export function plainTree(tree: Tree): Record<string, string> {
   return Object.fromEntries(
     [...tree].map(([name, { mode, bytes }]) => [name, `${mode} ${Buffer.from(bytes).toString("hex")}`]),
   );
 }
 
-/** What is in a folder, other folders too, with who may do what with it. */
+/** The entries of a folder with their modes, including subfolders. */
 export async function placesIn(folder: string, under = ""): Promise<string[]> {
   const places: string[] = [];
   for (const name of (await readdir(join(folder, under))).toSorted()) {

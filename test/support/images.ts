@@ -1,4 +1,4 @@
-/** The smallest whole images of each kind. */
+/** The smallest valid image of each type. */
 export const images = {
   png: Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

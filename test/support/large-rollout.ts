@@ -7,7 +7,7 @@ const recorded = new URL(
 );
 const timestamp = "2026-11-16T00:00:00.000Z";
 
-/** Writes a rollout of so many bytes or a little more: turns with tools as Codex recorded them, again and again. */
+/** Writes a rollout of at least this many bytes by repeating turns with tools that Codex recorded. */
 export async function writeLargeRollout(path: string, conversationId: string, bytes: number): Promise<void> {
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
   const first = encodeLine(sessionMetaLine({ conversationId, now: new Date(timestamp), ...labels }));
@@ -21,7 +21,7 @@ export async function writeLargeRollout(path: string, conversationId: string, by
 
 export const summary = { type: "message", role: "user", content: [{ type: "input_text", text: "the summary" }] };
 
-/** Replaces the history and says something behind it: only then do threads read the rollout. */
+/** Replaces the history and adds a message after it: threads read only such rollouts. */
 export async function appendCompaction(path: string): Promise<void> {
   const payload = { message: "the summary", replacement_history: [summary] };
   const compacted = JSON.stringify({ timestamp, type: "compacted", payload });

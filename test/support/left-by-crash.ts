@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** A home with the conversation as a process killed right now would leave it. */
+/** Copies the conversation to a home as a process killed right now would leave it. */
 export async function leftByCrash(conversation: Conversation): Promise<string> {
   await conversation.flush();
   const home = await temporaryFolder();

@@ -2,7 +2,7 @@ import { vi } from "vitest";
 import type { ModelClient } from "../../src/providers/client-provider.js";
 import { assistant } from "./scripted-provider.js";
 
-/** Answers a request for a summary with the summary, everything else with the answers in turn. */
+/** Answers a summary request with the summary, and every other request with the next answer. */
 export function createMockClient(answers: readonly string[] = [], summary = "Summary of conversation") {
   const left = [...answers];
   return {

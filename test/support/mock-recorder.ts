@@ -3,13 +3,13 @@ import type { RolloutTurn } from "../../src/rollouts/turns.js";
 import type { TurnRecorder } from "../../src/actors/rollout-writer/recorder.js";
 
 export interface MockRecorder extends TurnRecorder {
-  /** How often a turn was appended. */
+  /** How many turns were appended. */
   readonly appended: () => number;
   getBuffer(id: string): string;
   setBuffer(id: string, content: string): void;
 }
 
-/** Keeps JSONL in memory, one line for each turn, as the seed document's mock does. */
+/** Stores JSONL in memory, one line per turn, as the seed document's mock does. */
 export function createMockRecorder(options: { readonly failWith?: string } = {}): MockRecorder {
   const buffers = new Map<string, string>();
   let appended = 0;

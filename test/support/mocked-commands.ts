@@ -14,14 +14,14 @@ export const nowhereEnv = { HOME: nowhere, CODY_HOME: `${nowhere}/.cody`, CODEX_
 export interface MockedCommands {
   readonly manager: ConversationManager;
   readonly recorder: MockRecorder;
-  /** The ids of the conversations that commands made the active one, in order. */
+  /** The ids of the conversations that commands activated, in order. */
   readonly activated: readonly string[];
   readonly run: (...args: string[]) => Promise<CliResult>;
 }
 
 /**
- * The command line with a mock of the library beneath it: `list` and `resume` use a manager whose recorder keeps
- * conversations in memory. Modules are loaded again, because other test files may have loaded them without mocks.
+ * The command line on a mock of the library: `list` and `resume` use a manager whose recorder keeps conversations in
+ * memory. Modules are loaded again, because other test files may have loaded them without mocks.
  */
 export async function openMockedCommands(): Promise<MockedCommands> {
   const activated: string[] = [];

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import type { LoggedRequest } from "../../src/mock-llm/respond.js";
 
-/** What a model was given, without ids and what else is not said to it. */
+/** The input of a request, without ids and other fields that are not shown to the model. */
 export function inputOf(requests: readonly LoggedRequest[], at: number): unknown[] {
   const body = requests.at(at)?.body as { readonly input: readonly ResponseItem[] } | undefined;
   return (body?.input ?? []).map(shape);
@@ -23,7 +23,7 @@ export function shape(item: ResponseItem): unknown {
   }
 }
 
-/** All of them, one after another, whatever stands between. */
+/** Checks that all expected items occur in this order, with any other items in between. */
 export function expectInOrder(given: readonly unknown[], expected: readonly unknown[]): void {
   let from = 0;
   const found = expected.map((item) => {

@@ -5,13 +5,13 @@ import { ChangeFolder, type NumberedRecord } from "../../src/changes/workspace/c
 import { endSnapshot, takeSnapshot } from "../../src/changes/workspace/snapshot.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** A folder whose changes are tracked, and taken back. */
+/** A folder whose changes are tracked and can be undone. */
 export async function openChanges() {
   const [cwd, home] = [await temporaryFolder(), await temporaryFolder()];
   const places = { workspaces: join(home, "workspaces"), folder: join(home, "snapshots"), outside: [home] };
   const request = { ...places, cwd, maxBytes: 1e9, secrets: [], turnId: "t1", now: Date.now() };
   const changes = new ChangeFolder(places.folder);
-  /** What a change made of the files is a record. */
+  /** Runs `work` and returns the record of the file changes it made. */
   const during = async (work: () => Promise<unknown>): Promise<NumberedRecord> => {
     await takeSnapshot(request);
     await work();

@@ -8,7 +8,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
-/** Reads a conversation's events one after another. */
+/** Reads a conversation's events in order. */
 export class EventLog {
   readonly seen: Event[] = [];
   readonly #events: AsyncIterator<Event>;
@@ -17,7 +17,7 @@ export class EventLog {
     this.#events = conversation.events()[Symbol.asyncIterator]();
   }
 
-  /** Reads on until an event of this type, and gives its message. */
+  /** Reads until an event of this type, and returns its message. */
   until<T extends EventMsg["type"]>(type: T): Promise<MsgOf<T>> {
     return this.untilAny([type]);
   }
@@ -37,8 +37,8 @@ export class EventLog {
 }
 
 /**
- * A manager that is shut down when the test is over. Without a home or a working folder it gets empty temporary ones:
- * the folder the tests run in changes under them, for example when their output goes to a file in it.
+ * A manager that is shut down when the test ends. Without a home or a working folder it gets empty temporary ones: the
+ * folder the tests run in may change during a test, for example when their output goes to a file in it.
  */
 export async function openManager(
   options: ManagerOptions = {},
@@ -57,7 +57,9 @@ export async function openManager(
 
 const workspaces = new Map<string, Promise<string>>();
 
-/** The default working folder. Managers of one home share it, so that a resumed conversation is where it was recorded. */
+/**
+ * The default working folder. Managers of one home share it, so that a resumed conversation is in its recorded folder.
+ */
 function workspaceOf(home: string): Promise<string> {
   const workspace = workspaces.get(home) ?? temporaryFolder();
   workspaces.set(home, workspace);

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type MockLlm, type MockLlmOptions, startMockLlm } from "../../src/mock-llm/server.js";
 
-/** A mock server that is closed when the test is over. */
+/** A mock server that is closed when the test ends. */
 export async function openMock(options: MockLlmOptions = {}): Promise<MockLlm> {
   const mock = await startMockLlm(options);
   onTestFinished(() => mock.close());
@@ -22,7 +22,7 @@ export const terminal = {
   messages: "event: message_stop\n",
 } satisfies Record<ApiName, string>;
 
-/** The smallest request an API takes, which says hello. */
+/** The smallest valid request of an API. */
 export function hello(api: ApiName): Record<string, unknown> {
   const model = "mock-1";
   const messages = [{ role: "user", content: "hello" }];
@@ -43,7 +43,7 @@ export function post(
   });
 }
 
-/** The events of a stream as their data; what is no JSON stays text. */
+/** The parsed data of a stream's events; data that is not JSON stays text. */
 export function dataOf(text: string): unknown[] {
   return text.split("\n").flatMap((line) => {
     if (!line.startsWith("data: ")) return [];

@@ -6,14 +6,14 @@ import type { FaultyJobs } from "./faulty-jobs.js";
 import { poolOptions } from "./pool-options.js";
 import { testThread } from "./test-thread.js";
 
-/** A pool in which everything can go wrong; closed when the test is over. */
+/** A pool of faulty jobs that is closed when the test ends. */
 export function openPool(options: Partial<PoolOptions<FaultyJobs>> = {}): Pool<FaultyJobs> {
   const pool = new Pool<FaultyJobs>({ ...poolOptions, entry: testThread("faulty-jobs"), ...options });
   onTestFinished(() => pool.close());
   return pool;
 }
 
-/** Hears from the jobs that are given its name, and can tell them to go on. */
+/** Counts the starts of jobs that use its channel, and can tell them to continue. */
 export class Bell {
   readonly channel = randomUUID();
   readonly #channel = new BroadcastChannel(this.channel);
@@ -28,7 +28,7 @@ export class Bell {
     onTestFinished(() => this.#channel.close());
   }
 
-  /** Resolves when so many jobs have begun. */
+  /** Resolves when this many jobs have started. */
   async began(count = 1): Promise<void> {
     while (this.#rung < count) {
       await new Promise<void>((resolve) => {

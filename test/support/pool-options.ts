@@ -1,7 +1,7 @@
 import type { PoolOptions } from "../../src/workers/pool.js";
 import type { FaultyJobs } from "./faulty-jobs.js";
 
-/** One thread, one job at a time, and little of everything. */
+/** One thread, one job at a time, and low limits. */
 export const poolOptions: Omit<PoolOptions<FaultyJobs>, "entry"> = {
   threads: 1,
   jobsPerThread: 1,

@@ -4,15 +4,15 @@ import type { Actor } from "../../src/actors/runtime/actor.js";
 import type { Failure } from "../../src/messages/failure.js";
 
 export type ProbeOp =
-  /** Remembered in order. */
+  /** Stores the value in order. */
   | { type: "note"; value: unknown }
-  /** Remembered after a turn of the event loop. */
+  /** Stores the value after one round of the event loop. */
   | { type: "slow_note"; value: number }
   | { type: "notes" }
   | { type: "most_at_once" }
   | { type: "echo"; value: unknown }
   | { type: "publish"; value: unknown }
-  /** Answers when released; a gentle one gives up when it is aborted, a stubborn one does not. */
+  /** Answers when released; a gentle one ends when it is aborted, a stubborn one does not. */
   | { type: "hold"; key: string; manner: "gentle" | "stubborn" | "stubborn_then_rejects" }
   | { type: "release"; key: string }
   | { type: "fail"; how: "throw" | "reject"; message: string }
@@ -21,7 +21,7 @@ export type ProbeOp =
   | { type: "answer_oddly"; how: "unclonable" | "deep"; levels: number }
   | { type: "publish_unclonable" }
   | { type: "thread_fault"; how: "exit" | "exit_soon" | "out_of_memory" | "throw_outside" | "close_port" }
-  /** Hangs the thread's event loop; `isSpinning` is shared memory, since nothing else leaves the thread then. */
+  /** Blocks the thread's event loop; `isSpinning` is shared memory, because a blocked thread cannot send messages. */
   | { type: "spin"; isSpinning: Int32Array }
   | { type: "answer_later"; afterMs: number };
 
@@ -48,7 +48,7 @@ export type ProbeEvent =
 export interface ProbeOptions {
   /** How many starts throw before one succeeds. */
   readonly failingStarts?: number;
-  /** Only in this thread: `start` waits for it. */
+  /** `start` waits for this promise; only for actors in this thread. */
   readonly gate?: Promise<void>;
   readonly disposal?: "throws" | "hangs";
 }
@@ -142,7 +142,7 @@ export function createProbe(): Probe {
   };
 }
 
-/** A value of so many levels. */
+/** A value nested this many levels deep. */
 export function nested(levels: number): unknown {
   let value: unknown = "bottom";
   for (let level = 0; level < levels; level += 1) value = { value };
@@ -164,7 +164,7 @@ const faults = {
   close_port: () => {
     const data: unknown = workerData;
     if (typeof data !== "object" || data === null || !("control" in data)) throw new Error("not in a thread");
-    // The thread itself goes on, so nothing but the closed port tells of it.
+    // The thread itself keeps running, so only the closed port shows the failure.
     setInterval(() => undefined, 60_000);
     if (data.control instanceof MessagePort) data.control.close();
   },

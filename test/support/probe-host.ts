@@ -6,7 +6,7 @@ import { Watch } from "./watch.js";
 
 export type ProbeRef = Ref<ProbeOp, ProbeAnswers>;
 
-/** Where an actor runs: the same tests hold in each place. */
+/** Spawns an actor in some thread; the same tests apply to each kind. */
 export type Place<O extends SpawnOptions<ProbeEvent> = SpawnOptions<ProbeEvent>> = (
   options: ProbeOptions,
   spawnOptions: O,
@@ -17,12 +17,12 @@ export interface HostedProbe {
   readonly events: Watch<ActorEvent<ProbeEvent>>;
   readonly restarts: Watch<Failure>;
   readonly failures: Watch<Failure>;
-  /** The first event of the type, seen or to come. */
+  /** The first event of the type, past or future. */
   readonly until: (type: ProbeEvent["type"]) => Promise<ActorEvent<ProbeEvent>>;
   readonly msgs: () => ProbeEvent[];
 }
 
-/** Spawns probes whose events, restarts and failures can be watched, and stops them after the test. */
+/** Spawns probes whose events, restarts and failures can be observed, and stops them after the test. */
 export function probeHost<O extends SpawnOptions<ProbeEvent>>(place: Place<O>) {
   const refs: ProbeRef[] = [];
   afterEach(async () => {

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** The command lines of all processes, as anybody on this machine may read them. */
+/** The command lines of all processes, as any user of the machine can read them. */
 export async function argumentsOfProcesses(): Promise<string> {
-  // Where there is no `ps`, as in a small container, the system's own list is the same.
+  // Reads /proc, because small containers have no `ps`.
   if (process.platform === "linux") return (await Promise.all((await readdir("/proc")).map(commandLineOf))).join("\n");
   const { stdout } = await promisify(execFile)("ps", ["-axww", "-o", "args"], { maxBuffer: 64 * 1024 * 1024 });
   return stdout;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 
-/** Something in the environment of processes by which they are found wherever they have gone. */
+/** An environment variable that identifies processes even after they have changed their group or session. */
 export interface Mark {
   readonly name: string;
   readonly value: string;
@@ -13,13 +13,13 @@ export function marked(name: string): Mark {
   return { ...mark, env: { [mark.name]: mark.value } };
 }
 
-/** The commands of all living processes with the mark, by process id. Only where there is /proc. */
+/** The commands of all living processes with the mark. Needs /proc. */
 export async function processesWith({ name, value }: Mark): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
   const found = await Promise.all(
     pids.map(async (pid) => {
       const environ = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-      // A process that has ended and was not yet waited for has no environment any more.
+      // A zombie process has no environment any more.
       if (!environ.split("\0").includes(`${name}=${value}`)) return [];
       const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
       return [`${pid} ${command.replaceAll("\0", " ").trim()}`];
@@ -28,7 +28,7 @@ export async function processesWith({ name, value }: Mark): Promise<string[]> {
   return found.flat();
 }
 
-/** What is still there when the time is over; nothing as soon as there is nothing. */
+/** Waits until no process has the mark; returns those that still run at the deadline. */
 export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
   const deadline = performance.now() + boundMs;
   for (;;) {
@@ -38,7 +38,7 @@ export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
   }
 }
 
-/** Resolves when so many processes have the mark. */
+/** Resolves when this many processes have the mark. */
 export async function running(mark: Mark, count: number): Promise<void> {
   while ((await processesWith(mark)).length < count) await new Promise(setImmediate);
 }

@@ -7,7 +7,7 @@ export interface JsonLine {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** The lines of a rollout as plain JSON; throws when one of them is not. */
+/** The lines of a rollout as plain JSON; throws when a line is not JSON. */
 export async function rolloutLines(path: string | null): Promise<JsonLine[]> {
   if (path === null) throw new Error("this conversation has no rollout");
   const text = await readFile(path, "utf8");

@@ -2,14 +2,14 @@ import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { Provider } from "../../src/providers/provider.js";
 
-/** What a scripted model does in one call; `hang` waits until the turn is aborted. */
+/** The events of one scripted model call; `hang` waits until the turn is aborted. */
 export type Reply = readonly (ModelEvent | { readonly type: "hang" })[];
 
 export interface ScriptedProvider extends Provider {
   readonly requests: ModelRequest[];
 }
 
-/** A model that answers call after call with what the test has written down. */
+/** A provider that answers each call with the next reply of the script. */
 export function scripted(replies: Iterable<Reply>): ScriptedProvider {
   const requests: ModelRequest[] = [];
   const next = replies[Symbol.iterator]();
@@ -52,7 +52,7 @@ export function says(text: string): Reply {
   ];
 }
 
-/** A tool call and nothing else. */
+/** An answer with one tool call and no text. */
 export function calls(name: string, callId: string, args: unknown = {}): Reply {
   const item: ResponseItem = { type: "function_call", name, arguments: JSON.stringify(args), call_id: callId };
   return [
@@ -62,7 +62,7 @@ export function calls(name: string, callId: string, args: unknown = {}): Reply {
   ];
 }
 
-/** Begins an answer and never ends it. */
+/** An answer that starts and never ends. */
 export function beginsAndHangs(text: string): Reply {
   return [{ type: "text_delta", itemId: "item", delta: text }, { type: "hang" }];
 }
@@ -79,7 +79,7 @@ export function user(text: string): ResponseItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
 
-/** Several tool calls in one answer. */
+/** An answer with several tool calls. */
 export function callsAll(...all: readonly { name: string; callId: string; arguments: string }[]): Reply {
   return [
     ...all.map(({ name, callId, arguments: text }, index): ModelEvent => ({

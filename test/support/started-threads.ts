@@ -4,11 +4,11 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 interface StartedThread {
   readonly file: string;
-  /** What the process had loaded when the thread was started. */
+  /** The files the process had loaded when the thread was started. */
   readonly loaded: readonly string[];
 }
 
-/** Environment for a child process, and the files of the threads it has started once it has expired. */
+/** The environment for a child process, and the entries of the threads it started, available after its exit. */
 export async function countThreads(): Promise<{
   env: Readonly<Record<string, string>>;
   started: () => Promise<string[]>;

@@ -10,26 +10,26 @@ export interface IssuedTokens {
   readonly id: string;
 }
 
-/** What the token endpoint does instead of renewing. */
+/** Replaces the token endpoint's answer. */
 export type TokenFault = (response: ServerResponse, sent: Readonly<Record<string, string>>) => void;
 
 const hourMs = 3_600_000;
 export const account = { email: "alice@example.com", accountId: "acct-1", plan: "plus" };
 
 /**
- * Gives out tokens, renews them, and answers as a model whoever has one that is still good, over Responses and Messages.
- * A refresh token is good for once: who uses it again ends the login.
+ * Issues and renews tokens, and answers as a model over Responses and Messages when the token is valid. A refresh token
+ * can be used once: using it again ends the login.
  */
 export class TokenIssuer {
-  /** The clock its tokens end by. */
+  /** The clock that decides when tokens expire. */
   nowMs = Date.UTC(2026, 10, 17);
   refreshes = 0;
   reuses = 0;
   isRevoked = false;
-  /** Whether nobody is let in, whatever they have. */
+  /** Whether every token is refused. */
   isClosed = false;
   fault: TokenFault | undefined;
-  /** What a code of the browser is worth: its challenge. */
+  /** The PKCE challenge of each authorization code. */
   readonly codes = new Map<string, string>();
   #server: Loopback | undefined;
   #access = "";
@@ -51,12 +51,12 @@ export class TokenIssuer {
     return this.#server?.requests ?? [];
   }
 
-  /** What the requests to the model were let in with, or refused. */
+  /** The authorization headers of the requests to the model. */
   get proofs(): (string | undefined)[] {
     return this.requests.filter(({ path }) => path !== "/oauth/token").map(({ headers }) => headers.authorization);
   }
 
-  /** New tokens; those before are good for nothing. */
+  /** Issues new tokens and revokes the old ones. */
   issue(): IssuedTokens {
     this.#serial += 1;
     const exp = Math.floor((this.nowMs + hourMs) / 1_000);
@@ -65,12 +65,12 @@ export class TokenIssuer {
     return { access: this.#access, refresh: this.#refresh, id: jwt(idClaims) };
   }
 
-  /** The access token is good for nothing although its time has not come. */
+  /** Revokes the access token before it expires. */
   endAccess(): void {
     this.#access = "";
   }
 
-  /** As Codex keeps them. */
+  /** Writes the tokens to a file as Codex does. */
   async giveToCodex(codexHome: string, tokens = this.issue()): Promise<string> {
     await mkdir(codexHome, { recursive: true });
     const path = join(codexHome, "auth.json");

@@ -1,4 +1,4 @@
-/** Values as they come, and a way to wait for one. */
+/** Collects values, and waits for one that matches. */
 export class Watch<T> {
   readonly seen: T[] = [];
   #waiting: { matches: (value: T) => boolean; resolve: (value: T) => void }[] = [];
@@ -10,7 +10,7 @@ export class Watch<T> {
     for (const { resolve } of matching) resolve(value);
   };
 
-  /** The first value that matches, seen or to come. */
+  /** The first value that matches, past or future. */
   until(matches: (value: T) => boolean): Promise<T> {
     const found = this.seen.find(matches);
     if (found !== undefined) return Promise.resolve(found);

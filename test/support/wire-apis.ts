@@ -21,14 +21,14 @@ export const wireApis: readonly SpokenApi[] = [
 
 export const mockKey = "sk-mock-0123456789";
 
-/** A strict server that takes one key; it is closed when the test is over. */
+/** A strict server that accepts one key; it is closed when the test ends. */
 export async function mockLlm(script?: readonly MockReply[]): Promise<MockLlm> {
   const mock = await startMockLlm({ apiKey: mockKey, ...(script === undefined ? {} : { script }) });
   onTestFinished(() => mock.close());
   return mock;
 }
 
-/** The environment of somebody who has both keys and lets both SDKs' variables point at the server. */
+/** An environment with both keys, in which both SDKs' base URLs point at the server. */
 export function wireEnv({ url }: MockLlm): Record<string, string> {
   return {
     OPENAI_API_KEY: mockKey,
@@ -48,7 +48,7 @@ interface Body {
   readonly messages?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The outputs of tools in a request, by the id of their call, in each API's own shape. */
+/** The tool outputs in a request by call id, in each API's own format. */
 export function toolOutputs({ body }: { readonly body: unknown }): Record<string, unknown> {
   const { input = [], messages = [] } = body as Body;
   const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));

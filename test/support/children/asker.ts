@@ -5,19 +5,19 @@ import { say } from "../../crash/report.js";
 export interface AskerOrder {
   readonly home: string;
   readonly codexHome: string;
-  /** Where tokens come from, and the model. */
+  /** The URL of the server that issues tokens and answers as the model. */
   readonly issuer: string;
   readonly conversations: number;
   readonly nowMs: number;
 }
 
-/** What an asker hears: to ask in each of its conversations, at what it takes for the time. */
+/** A message to an asker: ask in each of its conversations, at this time. */
 export interface AskerWord {
   readonly round: number;
   readonly nowMs: number;
 }
 
-// Asks a model that wants the token of a login, as often as it is told to.
+// Asks a model that requires the token of a login, whenever the test tells it to.
 const order = JSON.parse(process.argv[2] ?? "") as AskerOrder;
 let { nowMs } = order;
 const manager = new ConversationManager({

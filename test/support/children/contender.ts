@@ -10,17 +10,17 @@ export interface ContenderOrder {
   readonly runtimeDirectory: string;
   readonly conversation: string;
   readonly seed: number;
-  /** How many it plays when it owns the conversation; without end by default. */
+  /** How many turns it plays as the owner of the conversation; unlimited by default. */
   readonly turns?: number;
 }
 
-/** What a contender hears: to try for the conversation, or to show that it is awake. */
+/** A message to a contender: try to open the conversation, or show that it is awake. */
 export type ContenderWord = { readonly type: "go"; readonly round: number } | { readonly type: "ping" };
 
-// Everybody reads the whole file at every try.
+// Short answers, because every contender reads the whole file at every try.
 const answers = { shortest: 20, longest: 5_000 };
 
-// Tries for one conversation as often as it is told to, and plays turns on it once it owns it.
+// Tries to open one conversation whenever the test tells it to, and plays turns once it owns it.
 const {
   home,
   runtimeDirectory,

@@ -5,24 +5,26 @@ import type { EventMsg } from "../../../src/messages/event.js";
 import { say } from "../../crash/report.js";
 import { effectProvider } from "../../crash/effect-provider.js";
 
-/** Where a doer dies: right behind its effect, when it is asked, when it has answered, or when it is killed. */
+/**
+ * Where a doer dies: right after its effect, at the approval request, after the approval, or when the test kills it.
+ */
 export type Death = "after_effect" | "when_asked" | "when_approved" | "when_told" | "never";
 
 export interface DoerOrder {
   readonly home: string;
   readonly runtimeDirectory: string;
   readonly conversation?: string;
-  /** One line for each effect, written by the effect itself. */
+  /** A file with one line for each effect, written by the effect itself. */
   readonly effects: string;
-  /** One line for each approval, written before it is given. */
+  /** A file with one line for each approval, written before the approval is sent. */
   readonly approvals: string;
   readonly label: string;
   readonly death: Death;
-  /** The turn it dies in. */
+  /** The number of the turn it dies in. */
   readonly turn: number;
 }
 
-// Plays turns whose only call has an effect, approves every one, and dies somewhere on the way.
+// Plays turns whose only call has an effect, approves every call, and dies at the given point.
 const order = JSON.parse(process.argv[2] ?? "") as DoerOrder;
 let turns = 0;
 const manager = new ConversationManager({

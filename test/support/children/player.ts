@@ -5,7 +5,7 @@ import { Random } from "../../crash/random.js";
 import { say } from "../../crash/report.js";
 import { variedProvider } from "../../crash/varied-provider.js";
 
-/** What a player is to do; it comes as the only argument. */
+/** The job of a player, passed as its only argument. */
 export interface PlayerOrder {
   readonly home: string;
   readonly runtimeDirectory: string;

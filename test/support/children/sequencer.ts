@@ -8,7 +8,7 @@ export interface SequencerOrder extends SequenceHome {
   readonly place: Place;
 }
 
-// Goes on with a conversation until it is killed.
+// Continues a conversation until it is killed.
 const order = JSON.parse(process.argv[2] ?? "") as SequencerOrder;
 const manager = sequenceManager(order);
 const conversation = await manager.resumeConversation(order.conversation, { ...order.place, allowEmpty: true });
@@ -21,5 +21,5 @@ for (let turn = 1; turn <= 2; turn += 1) {
   });
 }
 say({ type: "done" });
-// Killed, or left by whoever began it.
+// Runs until it is killed or its parent closes stdin.
 process.stdin.resume();

@@ -11,17 +11,17 @@ interface Grant {
 }
 
 /**
- * An MCP server that lets in only who has a token, and the issuer of its tokens. A refresh token is good for once: who
- * uses it again ends the login.
+ * An MCP server that requires a token, and the issuer of its tokens. A refresh token can be used once: using it again
+ * ends the login.
  */
 export class OAuthServer {
   refreshes = 0;
   reuses = 0;
   isRevoked = false;
   expiresIn = 3_600;
-  /** What the server says of its issuer; its own address without it. */
+  /** The issuer in the server's metadata; its own address by default. */
   issuer: string | undefined;
-  /** Done before a token is renewed; where that rejects, nobody is answered. */
+  /** Runs before a token is renewed; if it rejects, the request is not answered. */
   onRefresh: (() => Promise<void>) | undefined;
   readonly given = new Set<string>();
   readonly #codes = new Map<string, Grant>();
@@ -48,12 +48,12 @@ export class OAuthServer {
     return this.#server?.requests ?? [];
   }
 
-  /** The access token is good for nothing although its time has not come. */
+  /** Revokes the access token before it expires. */
   endAccess(): void {
     this.#access = "";
   }
 
-  /** What a person does who logs in at this address: the query the browser brings back. */
+  /** Approves a login at this address, as a user would; returns the query of the redirect. */
   agree(authorizationUrl: URL): Record<string, string> {
     const query = Object.fromEntries(authorizationUrl.searchParams);
     if (query["code_challenge_method"] !== "S256" || query["response_type"] !== "code") throw new Error("no PKCE");
@@ -68,7 +68,7 @@ export class OAuthServer {
     return { code, state: query["state"] ?? "", iss: this.origin };
   }
 
-  /** A login as cody keeps it. */
+  /** A login as cody stores it. */
   login(): McpLogin {
     const { access_token: accessToken, refresh_token: refreshToken } = this.#issue();
     const metadata = this.#metadata();
@@ -161,7 +161,7 @@ export class OAuthServer {
     const results: Record<string, unknown> = {
       initialize: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "far", version: "1" } },
       "tools/list": { tools: [{ name: "whoami", inputSchema: { type: "object" } }] },
-      // A server may tell what it was told.
+      // A server may repeat the token it received.
       "tools/call": { content: [{ type: "text", text: `you are ${authorization}` }] },
     };
     const result = results[String(method)];

@@ -1,5 +1,5 @@
-// A small MCP server that misbehaves as it is told: `node server.mjs [--http] [trait ...]`. What it hears is appended to
-// the file $HEARD, a line for each message.
+// A small MCP server that misbehaves as its arguments say: `node server.mjs [--http] [trait ...]`. Messages it receives
+// are appended to the file $HEARD, one per line.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync } from "node:fs";
 import { createServer } from "node:http";
@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 const traits = new Set(process.argv.slice(2));
 let description = "Says it again";
 let elicitations = 0;
-/** Of the last request over HTTP. */
+/** The headers of the last request over HTTP. */
 let headers = {};
-/** Who waits for what was asked, by id. */
+/** Resolvers of pending requests to the client, by id. */
 const waiting = new Map();
 
 const text = (value) => ({ content: [{ type: "text", text: value }] });
@@ -32,12 +32,12 @@ const tools = {
   die: () => process.exit(3),
   fail: () => ({ ...text("it went wrong"), isError: true }),
   picture: () => ({ content: [{ type: "image", mimeType: "image/png", data: "A".repeat(4_000_000) }] }),
-  // As its arguments say, word for word.
+  // Returns the content given in its arguments.
   content: ({ content }) => ({ content }),
   structured: () => ({ content: [], structuredContent: { degrees: 21 } }),
   huge: ({ bytes }) => text("x".repeat(bytes)),
   nothing: () => 42,
-  // A process that has left its group and its session, and holds nothing of ours.
+  // Starts a process outside its process group and session that shares no streams.
   stray: () => {
     const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
     child.unref();
@@ -94,7 +94,7 @@ async function answerTo({ method, params = {} }, send) {
       };
     case "tools/list":
       if (traits.has("silent-list")) await new Promise(() => {});
-      // One page after another, without end.
+      // Endless pages.
       if (traits.has("pages")) {
         const page = Number(params.cursor ?? 0);
         const names = Array.from({ length: 60 }, (_, index) => `${page}-${index}`);
@@ -152,7 +152,7 @@ function write(message) {
 
 function serveStdio() {
   if (traits.has("leaks")) console.error(`my key is ${process.env.API_KEY}`);
-  // The first time only, if there is something to remember that by.
+  // With $ONCE, crash only the first time; the file records that.
   const once = process.env.ONCE;
   if (traits.has("crash") && (once === undefined || !existsSync(once))) {
     if (once !== undefined) appendFileSync(once, "");

@@ -13,7 +13,7 @@ export function serverEntry(traits: readonly string[] = [], more: Partial<McpCom
   return { command: process.execPath, args: [script, ...traits], ...more };
 }
 
-/** The same, with its processes marked. */
+/** The same as `serverEntry`, with its processes marked. */
 export function markedEntry(
   traits: readonly string[] = [],
   more: Partial<McpCommandEntry> = {},
@@ -22,7 +22,7 @@ export function markedEntry(
   return { entry: serverEntry(traits, { ...more, env: { ...more.env, ...mark.env } }), mark };
 }
 
-/** A server on loopback that ends with the test. */
+/** An HTTP server on loopback that stops when the test ends. */
 export async function openHttpServer(
   traits: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -36,7 +36,7 @@ export async function openHttpServer(
   return { url: `http://127.0.0.1:${port.toString().trim()}/mcp`, child };
 }
 
-/** What a server has written down of what it heard. */
+/** The messages that a server has recorded in its file. */
 export async function heard(file: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text

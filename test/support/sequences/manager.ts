@@ -5,14 +5,14 @@ import { sequenceTools } from "./tools.js";
 export interface SequenceHome {
   readonly home: string;
   readonly runtimeDirectory: string;
-  /** Where the strict server listens. */
+  /** The address of the strict server. */
   readonly url: string;
 }
 
-/** So small that a few turns fill it. */
+/** Small enough for a few turns to fill it. */
 export const contextWindow = 20_000;
 
-/** The same in the test and in a process that will be killed. */
+/** A manager with the same options in the test and in a process that will be killed. */
 export function sequenceManager({ home, runtimeDirectory, url }: SequenceHome): ConversationManager {
   return new ConversationManager({
     home,

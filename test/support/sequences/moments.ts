@@ -3,13 +3,13 @@ import type { MockReply } from "../../../src/mock-llm/script.js";
 import { callsReply, slowReply, waitReply } from "./replies.js";
 import type { Moment } from "./steps.js";
 
-/** An answer in which the moment comes. */
+/** A reply during which the moment occurs. */
 export function replyFor(when: Moment, thinks: boolean): MockReply {
   if (when === "in_tool") return waitReply(thinks);
   return when === "awaiting_approval" ? callsReply(["approved", "denied"], { thinks, says: true }) : slowReply(thinks);
 }
 
-/** Says when the moment has come; after so many deltas, where it is about them. */
+/** A predicate that is true at the event where the moment occurs; while streaming, after this many deltas. */
 export function momentOf(when: Moment, deltas: number): (msg: EventMsg) => boolean {
   let left = deltas;
   return ({ type }) => {

@@ -1,6 +1,6 @@
 import type { WireApi } from "../../../src/messages/config.js";
 
-/** A model behind a wire API. Reasoning is sealed for its model, so each API has more than one. */
+/** A model behind a wire API. Reasoning is encrypted for its model, so each API has more than one. */
 export interface Place {
   readonly provider: "openai" | "anthropic";
   readonly api: WireApi;
@@ -19,5 +19,5 @@ export const places = [
   { provider: "anthropic", api: "messages", model: "claude-opus-4-6", effort: "high" },
 ] as const satisfies readonly Place[];
 
-/** One of each API: what every sequence ends with. */
+/** One model of each API: every sequence ends with a turn over each. */
 export const lastPlaces: readonly Place[] = [places[0], places[3], places[5]];

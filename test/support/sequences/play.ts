@@ -22,12 +22,12 @@ const pixel =
 const images = { png: pixel, address: "https://example.com/a.png", bmp: "data:image/bmp;base64,AAAA" };
 const halfALine = '{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":{"type":"mess';
 
-/** What a conversation had when all of it was on disk. */
+/** The state of a conversation when all of it was on disk. */
 interface Promised extends SavedFile {
   readonly history: readonly ResponseItem[];
 }
 
-/** Plays a sequence and ends it with a turn over each API; gives what the server has refused. */
+/** Plays a sequence and ends it with a turn over each API; returns the requests that the server refused. */
 export async function playSequence(world: SequenceWorld, { begins, steps }: Sequence): Promise<string[]> {
   world.refusals.length = 0;
   const player = new SequencePlayer(world, placeAt(begins));
@@ -102,7 +102,7 @@ class SequencePlayer {
         await this.#open.pin(`never forget question ${this.#turn}`);
         return await this.#promise();
       case "lose":
-        // Thoughts of one answer stay together: nobody could tell that some of them are missing, but the server can.
+        // Keep the reasoning of an answer complete: cody cannot tell that some of it is missing, but the server can.
         await this.#open.replaceHistory(
           this.#open.getHistory().filter(({ type }, at) => type === "reasoning" || (at + step.from) % step.every > 0),
         );
@@ -124,7 +124,7 @@ class SequencePlayer {
     }
   }
 
-  /** Every turn that has begun has ended once, whoever has begun it. */
+  /** Checks that every started turn has ended once. */
   async finish(): Promise<void> {
     await this.#open.flush();
     const { ends, compactions } = await savedFile(this.#open.rolloutPath ?? "");
@@ -173,14 +173,14 @@ class SequencePlayer {
     return end;
   }
 
-  /** The same provider, from now on with another model. */
+  /** Switches to another model of the same provider. */
   async #changeModel({ api, model, effort }: Place): Promise<void> {
     if (api !== this.#place.api) return;
     this.#place = { ...this.#place, model, effort };
     await this.#open.submit({ type: "override_turn_context", model, effort });
   }
 
-  /** Two that are asked at once, of which the first may be interrupted. */
+  /** Submits two inputs at once, of which the first may be interrupted. */
   async #queue(interrupted: boolean): Promise<void> {
     this.#world.replies.splice(0, Infinity, callsReply(["same id", "failing"], { thinks: true, says: true }));
     const first = await this.#open.submit(this.#question());
@@ -201,7 +201,7 @@ class SequencePlayer {
     await this.#promise();
   }
 
-  /** What is on disk at that moment is all that is left of it. */
+  /** Simulates a crash: only what is on disk at that moment is left. */
   async #crash(when: "idle" | Moment, left: number, thinks: boolean): Promise<void> {
     this.#world.counts.crashes += 1;
     if (when !== "idle") await this.#begunTurn([replyFor(when, thinks)], this.#question(), momentOf(when, 2));
@@ -245,7 +245,7 @@ class SequencePlayer {
 
   async #fork(back: number, place: Place): Promise<void> {
     const { id, turns } = this.#open;
-    // There is nothing to take over.
+    // There is nothing to fork.
     if (this.#open.getHistory().length === 0) return;
     const afterTurn = turns - back;
     const limit = back > 0 && afterTurn > 0 ? { afterTurn } : {};
@@ -256,7 +256,7 @@ class SequencePlayer {
     await this.#promise();
   }
 
-  /** What was promised is there; what was not may be, and a turn that is still open comes to its end. */
+  /** Checks that everything acknowledged is there; unacknowledged lines may be, and an open turn ends. */
   async #resume(id: string): Promise<void> {
     this.#world.replies.length = 0;
     const resumed = await this.#home.manager.resumeConversation(id, { ...this.#place, allowEmpty: true });
@@ -279,7 +279,7 @@ class SequencePlayer {
   }
 }
 
-/** A file and what lies beside it. */
+/** Removes a file and the files that belong to it. */
 async function removeAll(path: string): Promise<void> {
   const folder = dirname(path);
   const names = (await readdir(folder)).filter((name) => name.startsWith(basename(path)));

@@ -36,13 +36,13 @@ export function callsReply(
   return { ...(says ? { text: said } : {}), ...reasoning(thinks), calls: kinds.map((kind) => calls[kind]) };
 }
 
-/** One that takes its time, so that something can happen to it. */
+/** A slow reply, so that something can happen during it. */
 export function slowReply(thinks: boolean): MockReply {
   const last: MockCall = { name: "look", arguments: { text: "x".repeat(40) } };
   return { text: said, ...reasoning(thinks), calls: [last, last], delayMs: 3 };
 }
 
-/** A call of a tool that ends when it is stopped. */
+/** A call of a tool that runs until it is stopped. */
 export function waitReply(thinks: boolean): MockReply {
   return { ...reasoning(thinks), calls: [{ name: "wait", arguments: {} }, calls.approved] };
 }
@@ -52,7 +52,7 @@ export function cutReply(kind: CutKind, whole: MockReply, hundredth: number): Mo
 }
 
 function cutFault(kind: CutKind, hundredth: number): MockFault {
-  // Responses begins with a repetition of the request, some kilobytes long; beyond the end is an end like any other.
+  // Responses starts with a copy of the request of some kilobytes; an offset beyond the end is an ordinary end.
   const afterBytes = 1 + hundredth * 180;
   switch (kind) {
     case "close":
@@ -77,7 +77,7 @@ export function refusedReply(by: 429 | 500 | 529 | "overflow"): MockReply {
   return { fault: { type: "status", status: by, retryAfter: 0 } };
 }
 
-/** After it the provider says that the window is nearly full. */
+/** A reply whose usage says that the window is nearly full. */
 export function fillingReply(withCalls: boolean, window: number): MockReply {
   const usage = { input_tokens: Math.floor(window * 0.9), output_tokens: 10 };
   return { ...(withCalls ? callsReply(["same id"], { thinks: true, says: true }) : { text: "Much was said." }), usage };

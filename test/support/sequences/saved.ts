@@ -5,11 +5,11 @@ interface Line {
   readonly payload: { readonly type?: string; readonly turn_id?: string };
 }
 
-/** What is in a rollout file. */
+/** The content of a rollout file. */
 export interface SavedFile {
   readonly bytes: number;
   readonly compactions: number;
-  /** Turns that have begun, by id, and how often each has ended. */
+  /** Started turns by id, and how often each has ended. */
   readonly ends: ReadonlyMap<string, number>;
 }
 

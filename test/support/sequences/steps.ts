@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { places } from "./places.js";
 
-/** When something happens to a turn. */
+/** The moment of a turn at which something happens. */
 export const moments = ["asked", "streaming", "in_tool", "awaiting_approval"] as const;
 export type Moment = (typeof moments)[number];
 
@@ -49,7 +49,7 @@ const refused = fc.record({ kind: kind("refused"), by: refusal, times: fc.intege
 const crash = fc.record({
   kind: kind("crash"),
   when: fc.constantFrom("idle", ...moments),
-  /** How much of what was not promised yet is still there, in hundredths; more than that: half a line behind it. */
+  /** The percentage of unacknowledged bytes that survives; above 100, half a line is added. */
   left: fc.nat(150),
   thinks,
 });
@@ -62,11 +62,11 @@ const fork = fc.record({ kind: kind("fork"), back: fc.nat(2), place: fc.nat(plac
 const model = fc.record({ kind: kind("model"), place: fc.nat(places.length - 1) });
 const queue = fc.record({ kind: kind("queue"), interrupted: fc.boolean() });
 const pin = fc.record({ kind: kind("pin") });
-/** Every so many items are gone, whatever they belong to. */
+/** Removes every `every`th item, whatever it belongs to. */
 const lose = fc.record({ kind: kind("lose"), every: fc.integer({ min: 2, max: 5 }), from: fc.nat(4) });
 const change = fc.record({ kind: kind("switch"), place: fc.nat(places.length - 1) });
 
-/** One thing that happens to a conversation. */
+/** One operation on a conversation. */
 export const step = fc.oneof(
   { arbitrary: talk, weight: 3 },
   { arbitrary: work, weight: 6 },
@@ -89,10 +89,10 @@ export const step = fc.oneof(
 export type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) | KilledStep;
 export type KilledStep = typeof killed extends fc.Arbitrary<infer T> ? T : never;
 
-/** A process that is really killed takes its time to start, so only one sequence in so many has one. */
+/** Killing a real process takes long, because it has to start, so only one in this many sequences does it. */
 const oneIn = 20;
 
-/** Where a conversation begins and what happens to it. */
+/** The model a conversation starts with and the operations on it. */
 export const sequence = fc.record({
   begins: fc.nat(places.length - 1),
   steps: fc.oneof(

@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { defineTool } from "../../../src/tools/define-tool.js";
 
-/** Two that are asked about, of which one takes plain text, one that is not, one that fails, one that lasts until it is stopped. */
+/**
+ * Two tools that need approval, one of them with plain-text input; one that needs none, one that fails, and one that
+ * runs until it is stopped.
+ */
 export const sequenceTools = [
   defineTool({
     name: "note",

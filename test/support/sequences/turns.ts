@@ -6,8 +6,8 @@ import { FailureError } from "../../../src/messages/failure-error.js";
 export type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 /**
- * Reads on until the turn of that id, or of the submission of that id, has ended, or until somebody has seen enough;
- * answers what is asked on the way.
+ * Reads events until the turn with that id, or of the submission with that id, has ended or `isEnough` is true; answers
+ * approval requests on the way.
  */
 export async function readTurn(
   conversation: Conversation,
@@ -37,7 +37,7 @@ async function answer(conversation: Conversation, msg: ExecApprovalRequest): Pro
   }
 }
 
-/** What waits until it is stopped must not begin again after a crash. */
+/** A tool that runs until it is stopped must not start again after a crash. */
 function decisionOn({ tool, command }: ExecApprovalRequest): ReviewDecision {
   if (tool === "wait") return "denied";
   return command.join(" ").includes('"no"') ? { denied: { rejection: "rather not" } } : "approved";

@@ -8,18 +8,18 @@ import { openMock } from "../open-mock-llm.js";
 import { temporaryFolder } from "../temporary-folder.js";
 import { type SequenceHome, sequenceManager } from "./manager.js";
 
-/** A home and who works in it. */
+/** A home and the manager that uses it. */
 export interface Side extends SequenceHome {
   readonly manager: ConversationManager;
 }
 
-/** Where sequences are played, one after another. */
+/** The environment in which sequences are played one after another. */
 export interface SequenceWorld {
-  /** After a crash a conversation goes on in the other one: who worked in this one is thrown away. */
+  /** After a crash a conversation continues on the other side; the manager of this side is discarded. */
   readonly sides: readonly [Side, Side];
-  /** What the server answers next; when nothing is left, `fine`. */
+  /** The next replies of the server; `fine` when the list is empty. */
   readonly replies: MockReply[];
-  /** Why requests were refused although nobody had scripted it. */
+  /** Why requests were refused that the script did not refuse. */
   readonly refusals: string[];
   readonly counts: {
     requests: number;

@@ -55,7 +55,7 @@ export default serveJobs<FaultyJobs>({
   wait: async ({ channel }) => {
     const door = began(channel);
     await new Promise<void>((resolve) => {
-      // The other jobs on this channel are heard too.
+      // Messages of other jobs on this channel arrive too.
       door.addEventListener("message", (event) => (isRelease(event) ? resolve() : undefined));
     });
     door.close();

@@ -6,7 +6,7 @@ import { summaryJob } from "../../../src/workers/summary-job.js";
 
 const summarize = summaryJob();
 
-/** The threads of the pool as they are, but for models at whose names they die, or tell what they remember. */
+/** The real pool threads, except for model names that make the thread die or search its memory. */
 export default serveJobs<IoJobs>({
   summarize: async (input, signal) => {
     switch (input.request.model) {
@@ -25,7 +25,10 @@ export default serveJobs<IoJobs>({
   },
 });
 
-/** What of these is in the memory of the thread. They come in hexadecimal, so as not to be there because of the question. */
+/**
+ * Which of these texts are in the thread's memory. They are passed in hexadecimal, so that the request itself does not
+ * put them there.
+ */
 async function remembered(lines: string): Promise<string> {
   const memory = await text(getHeapSnapshot());
   const asked = lines.split("\n").map((line) => Buffer.from(line, "hex").toString());

@@ -1,7 +1,7 @@
 import { type IoJobs, type SummaryTarget, ioPoolLimits, summarizeInThread } from "../../../src/workers/io-pool.js";
 import { Pool } from "../../../src/workers/pool.js";
 
-// A process that has asked for a summary: a connection that is kept for the next one must not hold it.
+// A process that has requested a summary: a kept-alive connection must not keep the process running.
 const [work, baseUrl] = process.argv.slice(2);
 const pool = new Pool<IoJobs>({
   ...ioPoolLimits,
