@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readTrust, setTrust } from "../../src/config/project/project.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
-import { gone, processesWith } from "../support/processes.js";
-import { heard, markedEntry } from "../support/mcp/servers.js";
+import { remainingProcesses, processesWith } from "../support/processes.js";
+import { receivedMessages, markedEntry } from "../support/mcp/servers.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -36,7 +36,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows(`✓ theirs: 15 tools\nPrompts:\n  /mcp__theirs__greet who="…" [how="…"]  Greets\n`);
   terminal.type("/mcp__theirs__greet how=kindly\r");
   await terminal.tells('Missing argument: who. Type: /mcp__theirs__greet who="…" [how="…"]');
-  expect((await heard(file)).map(({ method }) => method)).not.toContain("prompts/get");
+  expect((await receivedMessages(file)).map(({ method }) => method)).not.toContain("prompts/get");
   terminal.type('/mcp__theirs__greet who="Ann Lee" how=kindly\r');
   await terminal.shows("Hello, Ann.\n");
   expect(JSON.stringify(model.requests[0]?.input)).toContain("Greet Ann Lee kindly");
@@ -50,7 +50,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   await terminal.shows("Done.\n");
   terminal.type("/exit\r");
   expect(await running).toBe(0);
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
 test("a person who does not is not asked again", async () => {

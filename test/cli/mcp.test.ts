@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Cli, type CliResult } from "../support/cli.js";
-import { gone, marked, processesWith } from "../support/processes.js";
+import { remainingProcesses, marked, processesWith } from "../support/processes.js";
 import { openHttpServer } from "../support/mcp/servers.js";
 
 const script = fileURLToPath(new URL("../support/mcp/server.mjs", import.meta.url));
@@ -37,7 +37,7 @@ test("a server is added, listed, tried out and removed, and the rest of the file
   expect(tested).toMatchObject({ code: 0 });
   expect(tested.stdout).toContain("✓ one: 15 tools, 1 resource, 1 prompt\n");
   expect(tested.stdout).toContain("  prompts: greet\n  resources: test://one\n");
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
   expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 0 });
   expect(await readFile(file, "utf8")).toBe(before);
   expect(await cli.run(["mcp", "remove", "one"])).toMatchObject({ code: 1 });
@@ -163,7 +163,7 @@ test("a project's servers run once it is trusted", async () => {
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({ [project]: "trusted" });
   expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 0 });
   expect((await cli.run(["chat", "What is 2+2?"], where)).stderr).not.toContain("trust");
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
   await cli.run(["trust", project, "--undo"]);
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({});
 });

@@ -11,7 +11,11 @@ import { Writing } from "./writing.js";
  * Continues, as a new process would, the scenario of a process that died in the middle of it. Returns the number of
  * temporary files that the dead process left behind.
  */
-export async function goOnAfter(scenario: ScenarioName, scene: Scene, reports: readonly Report[]): Promise<number> {
+export async function continueAfterDeath(
+  scenario: ScenarioName,
+  scene: Scene,
+  reports: readonly Report[],
+): Promise<number> {
   const writing = await Writing.begin({
     ...scene,
     fileSystem: nodeFileSystem,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RolloutRecorder } from "../../src/actors/rollout-writer/recorder.js";
 import { questionsOf, readAppended, turnOf, type AppendedTurns } from "./appended-turns.js";
 import type { AppenderOrder } from "./appender.js";
-import type { BriefChildren } from "./brief-children.js";
+import type { ShortLivedChildren } from "./brief-children.js";
 import { longAnswers, newQuestion } from "./question.js";
 import type { Random } from "./random.js";
 
@@ -48,7 +48,7 @@ export class AppendedConversations {
   }
 
   /** Runs one process, kills it, and checks the files it leaves. */
-  async kill(children: BriefChildren): Promise<void> {
+  async kill(children: ShortLivedChildren): Promise<void> {
     this.#round += 1;
     await mkdir(this.#directory, { recursive: true });
     const random = this.#random;

@@ -2,7 +2,7 @@ import { RolloutRecorder } from "../../src/actors/rollout-writer/recorder.js";
 import { turnOf } from "./appended-turns.js";
 import { type AnswerLengths, newQuestion } from "./question.js";
 import { Random } from "./random.js";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 
 /** The job of an appender, passed as its only argument. */
 export interface AppenderOrder {
@@ -28,12 +28,12 @@ for (const conversation of order.conversations) {
   };
   for (let index = 0; index < order.inFlight; index += 1) void appendForEver(conversation, nextQuestion);
 }
-say({ type: "opening" });
+sendReport({ type: "opening" });
 
 async function appendForEver(conversation: string, nextQuestion: () => string): Promise<never> {
   for (;;) {
     const question = nextQuestion();
     await recorder.appendTurn(conversation, turnOf(question));
-    say({ type: "saved", conversation, question });
+    sendReport({ type: "saved", conversation, question });
   }
 }

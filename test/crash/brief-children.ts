@@ -3,13 +3,13 @@ import { onTestFinished } from "vitest";
 import type { Report } from "./report.js";
 
 /** When to kill: `delay` rounds of this process's event loop after `reports` reports. */
-export interface Moment {
+export interface KillMoment {
   readonly reports: number;
   readonly delay: number;
 }
 
 /** Starts short-lived processes; those still alive when the test ends are killed. */
-export class BriefChildren {
+export class ShortLivedChildren {
   readonly #program: string;
   readonly #alive = new Set<() => void>();
 
@@ -21,7 +21,7 @@ export class BriefChildren {
   }
 
   /** Starts a process and kills it. Resolves with its reports; rejects when the process exits by itself. */
-  kill(order: object, { reports, delay }: Moment): Promise<Report[]> {
+  kill(order: object, { reports, delay }: KillMoment): Promise<Report[]> {
     return new Promise((resolve, reject) => {
       // An empty environment, because reading Node's variables slows the start.
       const child = spawn(process.execPath, [this.#program, JSON.stringify(order)], { stdio: "pipe", env: {} });

@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { goOnAfter } from "./after-death.js";
-import { BriefChildren } from "./brief-children.js";
+import { continueAfterDeath } from "./after-death.js";
+import { ShortLivedChildren } from "./brief-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { playScenario } from "./io-point.js";
 import { newScene, scenarioNames } from "./io-scenarios.js";
@@ -18,7 +18,7 @@ test.each(scenarioNames)(
   "a process that dies at any disk call leaves every acknowledged line once, and the next process continues (%s)",
   async (scenario) => {
     const { home, random } = await newWorld();
-    const children = new BriefChildren(await bundleChild("io-victim"));
+    const children = new ShortLivedChildren(await bundleChild("io-victim"));
     const { calls } = await playScenario(scenario, join(home, "sound"));
     const deaths = random.sample(calls.flatMap(deathsAt), points.deaths);
     const sum = { deaths: deaths.length, acknowledged: 0, strays: 0 };
@@ -32,7 +32,7 @@ test.each(scenarioNames)(
         try {
           const reports = await children.kill(order, byItself);
           sum.acknowledged += reports.length;
-          sum.strays += await goOnAfter(scenario, scene, reports);
+          sum.strays += await continueAfterDeath(scenario, scene, reports);
         } catch (error) {
           wrong.push(`${death.how} call ${death.number}, ${death.call}: ${(error as Error).message}`);
         }

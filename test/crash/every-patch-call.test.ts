@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { takeSnapshot } from "../../src/changes/workspace/snapshot.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { BriefChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./brief-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { patchFaults, type PatchPoint } from "./patch-disk.js";
 import type { PatchEnd, PatchOrder } from "./patch-victim.js";
@@ -52,7 +52,7 @@ test.each(patchFaults)(
   "a patch that meets %s at any disk call leaves every file whole and no temporary file that is never removed",
   async (fault) => {
     const { random } = await newWorld();
-    const children = new BriefChildren(await bundleChild("patch-victim"));
+    const children = new ShortLivedChildren(await bundleChild("patch-victim"));
     const cwd = join(await temporaryFolder(), "workspace");
 
     async function play(point?: PatchPoint): Promise<PatchEnd | undefined> {

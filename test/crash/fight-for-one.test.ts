@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Fight } from "./fight.js";
+import { Contention } from "./fight.js";
 import { expectSaved, isSaved, questionOf, readStrictly } from "./rollout-check.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
 import { leftovers, newWorld, playOneTurn, rolloutPath } from "./world.js";
@@ -9,7 +9,7 @@ test(
   async () => {
     const world = await newWorld();
     const conversation = await playOneTurn(world, "round 0");
-    const fight = new Fight(world, conversation);
+    const fight = new Contention(world, conversation);
     await fight.recruit();
     let owner = await fight.round();
     for (let round = 2; round <= rounds.fights; round += 1) {

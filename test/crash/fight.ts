@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ContenderOrder, ContenderWord } from "../support/children/contender.js";
+import type { ContenderOrder, ContenderMessage } from "../support/children/contender.js";
 import { Child } from "./child.js";
 import type { Report } from "./report.js";
 import type { World } from "./world.js";
@@ -10,7 +10,7 @@ const latestReport = 80;
 const turns = 60;
 
 /** Eight processes that compete for one conversation. */
-export class Fight {
+export class Contention {
   readonly reports: Report[] = [];
   readonly #world: World;
   readonly #conversation: string;
@@ -111,7 +111,7 @@ export class Fight {
   async #contend(children: readonly Child[]): Promise<Child[]> {
     this.#round += 1;
     const round = this.#round;
-    for (const child of children) child.say({ type: "go", round } satisfies ContenderWord);
+    for (const child of children) child.say({ type: "go", round } satisfies ContenderMessage);
     const verdicts = await Promise.all(
       children.map(async (child) => {
         const { type, message } = await child.until((report) => report.round === round);

@@ -14,7 +14,7 @@ import { repairRollout } from "../../src/rollouts/repair/repair-write.js";
 import { TurnGrouping } from "../../src/rollouts/turns.js";
 import { secret } from "./fuzz-sources.js";
 
-export interface Judgement {
+export interface ReadingCheck {
   readonly outcome: "read" | "refused";
   /** How many lines were read. */
   readonly lines: number;
@@ -31,7 +31,7 @@ const files = { ...nodeRepairFiles, fsync: () => Promise.resolve() };
 const request = { conversationId, model: "gpt-5", instructions: "", tools: [], effort: null };
 
 /** Reads a file as for a resume and as for a damage check, and returns every violated expectation. */
-export async function judgeReading(path: string, content: Buffer): Promise<Judgement> {
+export async function checkReading(path: string, content: Buffer): Promise<ReadingCheck> {
   writeFileSync(path, content);
   const wrong = new Set<string>();
   const must = (holds: boolean, words: string): unknown => holds || wrong.add(words);
@@ -55,7 +55,7 @@ export async function judgeReading(path: string, content: Buffer): Promise<Judge
 }
 
 /** Repairs a damaged file, and returns every violated expectation. */
-export async function judgeRepair(path: string, content: Buffer): Promise<string[]> {
+export async function checkRepair(path: string, content: Buffer): Promise<string[]> {
   writeFileSync(path, content);
   const wrong = new Set<string>();
   const must = (holds: boolean, words: string): unknown => holds || wrong.add(words);

@@ -7,7 +7,7 @@ export const secret = "sk-secret-7f3a";
 
 const fixtures = fileURLToPath(new URL("../fixtures/", import.meta.url));
 /** These rollouts continue another file, which a reader looks for in the same folder. */
-const withBeginnings = ["codex/v0.166.0/fork", "codex/v0.166.0/revert"];
+const withParents = ["codex/v0.166.0/fork", "codex/v0.166.0/revert"];
 const maxTextChars = 200;
 
 /** The lines of rollouts of every recorded version and format. */
@@ -19,8 +19,8 @@ export async function sourceRollouts(): Promise<string[][]> {
 }
 
 /** Copies the files that other rollouts continue into the folder. */
-export async function copyBeginnings(folder: string): Promise<void> {
-  for (const from of withBeginnings) {
+export async function copyParentRollouts(folder: string): Promise<void> {
+  for (const from of withParents) {
     const names = await readdir(join(fixtures, from));
     const rollouts = names.filter((name) => name.endsWith(".jsonl"));
     await Promise.all(rollouts.map((name) => copyFile(join(fixtures, from, name), join(folder, basename(name)))));

@@ -8,7 +8,7 @@ import type { StoredState } from "../../src/actors/conversation/store/store.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
 import { type CpuPool, openCpuPool } from "../../src/workers/cpu-pool.js";
 import { writeLargeRollout } from "../support/large-rollout.js";
-import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";
+import { copyParentRollouts, sourceRollouts } from "./fuzz-sources.js";
 import { fuzzedRollout } from "./fuzzed-rollout.js";
 import { fuzzing, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
@@ -38,7 +38,7 @@ test(
     const { home, random } = await newWorld();
     const path = join(home, `${id}.jsonl`);
     const [sources, pool] = [await sourceRollouts(), openPool()];
-    await copyBeginnings(home);
+    await copyParentRollouts(home);
     const wrong: string[] = [];
     const seen = { read: 0, refused: 0 };
     for (let file = 0; file < fuzzing.inStretches; file += 1) {
@@ -83,7 +83,7 @@ test(
       maxBlobBytes: 0,
     });
     const sources = await sourceRollouts();
-    await copyBeginnings(directory);
+    await copyParentRollouts(directory);
     const wrong: string[] = [];
     const seen = { read: 0, refused: 0, bytes: 0 };
     for (let file = 0; file < fuzzing.large; file += 1) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFailed, test } from "vitest";
-import { judgeReading, judgeRepair } from "./fuzz-judge.js";
-import { copyBeginnings, sourceRollouts } from "./fuzz-sources.js";
+import { checkReading, checkRepair } from "./fuzz-judge.js";
+import { copyParentRollouts, sourceRollouts } from "./fuzz-sources.js";
 import { damageKinds, fuzzedRollout } from "./fuzzed-rollout.js";
 import { fuzzing, summarize } from "./rounds.js";
 import { newWorld } from "./world.js";
@@ -16,7 +16,7 @@ test(
   async () => {
     const { home, random } = await newWorld();
     const sources = await sourceRollouts();
-    await copyBeginnings(home);
+    await copyParentRollouts(home);
     const seen = { files: 0, lines: 0, read: 0, refused: 0, damaged: 0, repaired: 0, slowest: 0 };
     const wrong: string[] = [];
     onTestFailed(() => void process.stderr.write(`it came to file ${seen.files}\n`));
@@ -47,14 +47,14 @@ test(
     }
 
     async function judge(path: string, content: Buffer): Promise<readonly string[]> {
-      const { outcome, lines, isDamaged, wrong: found } = await judgeReading(path, content);
+      const { outcome, lines, isDamaged, wrong: found } = await checkReading(path, content);
       seen.lines += lines;
       seen[outcome] += 1;
       if (!isDamaged) return found;
       seen.damaged += 1;
       if (seen.damaged % fuzzing.repairEvery > 0) return found;
       seen.repaired += 1;
-      return [...found, ...(await judgeRepair(path, content))];
+      return [...found, ...(await checkRepair(path, content))];
     }
   },
   fuzzing.timeoutMs,

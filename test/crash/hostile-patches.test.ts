@@ -8,7 +8,7 @@ import { call, toolContext } from "../tools/tool-context.js";
 import { bundleChild } from "./bundle-child.js";
 import { HostilePatches } from "./hostile-patches.js";
 import { hostileWorld, restock, snapshot } from "./hostile-world.js";
-import { hostility, summarize } from "./rounds.js";
+import { hostilePatching, summarize } from "./rounds.js";
 import type { Swap } from "./path-swapper.js";
 import { newWorld } from "./world.js";
 
@@ -28,7 +28,7 @@ test(
     const context = await toolContext({ cwd: world.workspace });
     const patches = new HostilePatches(world, random);
     const outcomes = new Map<string, number>();
-    let left = hostility.patches;
+    let left = hostilePatching.patches;
     const lane = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
@@ -52,7 +52,7 @@ test(
     expect(outcomes.get("apply_patch done")).toBeGreaterThan(0);
     summarize(`hostile patches: 0 writes outside after ${JSON.stringify(Object.fromEntries(outcomes))}`);
   },
-  hostility.timeoutMs,
+  hostilePatching.timeoutMs,
 );
 
 async function startSwapper(swaps: readonly Swap[]): Promise<{ stop(): Promise<void> }> {

@@ -10,17 +10,17 @@ export interface Fault {
 
 const syncs = new Set(["fdatasync", "fsync"]);
 /** Calls that need, or may need, room on the disk. */
-const roomy = new Set(["mkdir", "write", "ftruncate", "lock write", "lock link", "lock rename", ...syncs]);
+const needRoom = new Set(["mkdir", "write", "ftruncate", "lock write", "lock link", "lock rename", ...syncs]);
 const opens = new Set(["open", "lock open"]);
 /** Calls that may report an error although they took effect. */
-const undecided = new Set(["write", "ftruncate", "lock link", "lock rename", "lock rm", ...syncs]);
+const mayTakeEffect = new Set(["write", "ftruncate", "lock link", "lock rename", "lock rm", ...syncs]);
 
 /** Every way a call can fail. */
 export function faultsOf(call: string): Fault[] {
-  const codes = ["EIO", ...(roomy.has(call) ? ["ENOSPC"] : []), ...(opens.has(call) ? ["ENOSPC", "EMFILE"] : [])];
+  const codes = ["EIO", ...(needRoom.has(call) ? ["ENOSPC"] : []), ...(opens.has(call) ? ["ENOSPC", "EMFILE"] : [])];
   return [
     ...codes.flatMap((code) => [false, true].map((stays) => failing(code, stays))),
-    ...(undecided.has(call) ? [doneButFailing] : []),
+    ...(mayTakeEffect.has(call) ? [doneButFailing] : []),
     ...(call === "write" ? writeFaults : []),
   ];
 }

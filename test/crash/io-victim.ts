@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { IoCalls, type IoCall } from "./io-calls.js";
 import { scenarios, type ScenarioName, type Scene } from "./io-scenarios.js";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 
 /** Where the process dies: before a disk call or, for a write, after half of its bytes. */
 export interface Death {
@@ -31,7 +31,7 @@ async function play({ scenario, death, ...scene }: VictimOrder): Promise<void> {
     heal: () => {},
     opened: () => {},
     answered: (conversation, line, { status }) => {
-      if (status === "saved") say({ type: "saved", conversation, line });
+      if (status === "saved") sendReport({ type: "saved", conversation, line });
     },
   });
 }

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { BriefChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./brief-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { patchedFiles, textOf } from "./patch-of.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
@@ -15,7 +15,7 @@ test(
   "killing a process while it applies a patch leaves each file whole, with its old or new content",
   async () => {
     const { random } = await newWorld();
-    const children = new BriefChildren(await bundleChild("patcher"));
+    const children = new ShortLivedChildren(await bundleChild("patcher"));
     let parted = 0;
     for (let round = 0; round < rounds.patches; round += 1) {
       const cwd = await temporaryFolder();

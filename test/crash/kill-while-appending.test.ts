@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AppendedConversations } from "./appended-conversations.js";
-import { BriefChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./brief-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { Random } from "./random.js";
 import { appending, summarize } from "./rounds.js";
@@ -16,7 +16,7 @@ test(
   "every turn a recorder has acknowledged survives kill -9 exactly once, and the next process appends after it",
   async () => {
     const { home, runtimeDirectory, random } = await newWorld();
-    const children = new BriefChildren(await bundleChild("appender"));
+    const children = new ShortLivedChildren(await bundleChild("appender"));
     const sum = { kills: 0, files: 0, turns: 0, tornTails: 0, strays: 0 };
     const begun = performance.now();
     const goesOn = (): boolean => sum.kills < appending.kills && performance.now() - begun < appending.withinMs;

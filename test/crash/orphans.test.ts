@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Cli, finished, saysOn } from "../support/cli.js";
-import { gone, marked, running } from "../support/processes.js";
+import { remainingProcesses, marked, waitForProcesses } from "../support/processes.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
 
 const ends = ["exit", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const;
@@ -47,9 +47,9 @@ async function leftBy(cli: Cli, end: End): Promise<string[]> {
   if (end !== "exit") {
     // "started" in base64, as in the output delta.
     await saysOn(child.stdout, Buffer.from("started\n").toString("base64"));
-    await running(mark, 6);
+    await waitForProcesses(mark, 6);
     child.kill(end);
   }
   await ended;
-  return await gone(mark, boundMs);
+  return await remainingProcesses(mark, boundMs);
 }

@@ -1,7 +1,7 @@
 import { applyPatch } from "../../src/tools/apply-patch.js";
 import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { PatchDisk, type PatchPoint } from "./patch-disk.js";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 
 /** A patch, and the fault while it is applied. */
 export interface PatchOrder {
@@ -48,6 +48,6 @@ async function play({ cwd, input, point }: PatchOrder): Promise<void> {
     open: disk.open.size,
     failedRemovals: disk.failedRemovals,
   };
-  say({ type: "end", message: JSON.stringify(end) });
+  sendReport({ type: "end", message: JSON.stringify(end) });
   process.kill(process.pid, "SIGKILL");
 }

@@ -1,7 +1,7 @@
 import { applyPatch } from "../../src/tools/apply-patch.js";
 import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { patchOf } from "./patch-of.js";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 
 // Applies one multi-file patch after another until it is killed.
 const { cwd, from } = JSON.parse(process.argv[2] ?? "") as { readonly cwd: string; readonly from: number };
@@ -26,7 +26,7 @@ async function patchForEver(): Promise<void> {
       command: await applyPatch.command(args, context),
     });
     if (!success) throw new Error(content);
-    say({ type: "patched", round: version + 1 });
+    sendReport({ type: "patched", round: version + 1 });
   }
 }
 

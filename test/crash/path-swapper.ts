@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 
 export interface Swap {
   readonly path: string;
@@ -17,7 +17,7 @@ for (let round = 0; ; round += 1) {
     makeAnew(swap);
     swapAndBack(swap);
   }
-  if (round === 0) say({ type: "swapping" });
+  if (round === 0) sendReport({ type: "swapping" });
   // Pause in every other round, so that some edits succeed.
   if (round % 2 === 0) Atomics.wait(clock, 0, 0, 3);
 }

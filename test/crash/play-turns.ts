@@ -2,7 +2,7 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event } from "../../src/messages/event.js";
 import { type AnswerLengths, newQuestion } from "./question.js";
 import type { Random } from "./random.js";
-import { say, type Report } from "./report.js";
+import { sendReport, type Report } from "./report.js";
 
 const interruptedShare = 0.15;
 const deltasBeforeInterrupt = 3;
@@ -29,7 +29,7 @@ async function playTurn(conversation: Conversation, question: string, interrupte
   let deltas = 0;
   for (;;) {
     const event = await conversation.nextEvent();
-    say(reportOf(event, question));
+    sendReport(reportOf(event, question));
     if (event.id !== submissionId) continue;
     if (event.msg.type === "agent_message_delta") {
       deltas += 1;

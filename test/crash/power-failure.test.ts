@@ -3,7 +3,7 @@ import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
 import { WriterHarness } from "../actors/rollout-writer/writer-harness.js";
 import { crashStates } from "./crash-states.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
-import { goOnBehind, unsyncedBytes } from "./unsynced-tail.js";
+import { continueAfterTail, unsyncedBytes } from "./unsynced-tail.js";
 import { newWorld } from "./world.js";
 
 test(
@@ -20,7 +20,7 @@ test(
     const wrong: string[] = [];
     for (const [index, { name, bytes }] of states.entries()) {
       try {
-        sum[await goOnBehind(bytes, harness, writer, `state-${index}`)] += 1;
+        sum[await continueAfterTail(bytes, harness, writer, `state-${index}`)] += 1;
       } catch (error) {
         wrong.push(`${name}: ${(error as Error).message}`);
       }

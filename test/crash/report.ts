@@ -18,7 +18,7 @@ const stdout = 1;
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
 /** Writes synchronously, so that everything reported before a kill has really happened. */
-export function say(report: Report): void {
+export function sendReport(report: Report): void {
   let rest = Buffer.from(`${JSON.stringify(report)}\n`);
   while (rest.length > 0) rest = rest.subarray(written(rest));
 }

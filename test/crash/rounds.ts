@@ -27,7 +27,7 @@ export const fuzzing = isFull
  * For truncated answers: the distance between tried offsets, and how many run at once; stalls take longer, so fewer are
  * tried.
  */
-export const cutting = isFull
+export const truncation = isFull
   ? {
       streams: { end: { every: 1, lanes: 16 }, reset: { every: 1, lanes: 16 }, stall: { every: 1, lanes: 32 } },
       turns: { end: { every: 1, lanes: 16 }, reset: { every: 1, lanes: 16 }, stall: { every: 1, lanes: 32 } },
@@ -48,7 +48,9 @@ export const sequences = isFull
 export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
 
 /** How many hostile patches are applied. */
-export const hostility = isFull ? { patches: 10_000, timeoutMs: 3_600_000 } : { patches: 300, timeoutMs: 120_000 };
+export const hostilePatching = isFull
+  ? { patches: 10_000, timeoutMs: 3_600_000 }
+  : { patches: 300, timeoutMs: 120_000 };
 
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContenderWord } from "../support/children/contender.js";
+import type { ContenderMessage } from "../support/children/contender.js";
 import { Child } from "./child.js";
 import type { Report } from "./report.js";
 import { expectSaved, isSaved, readStrictly } from "./rollout-check.js";
@@ -24,7 +24,7 @@ test(
       const message = `Conversation ${conversation} is in use by pid ${owner.pid}`;
       expect(await contend(other, round)).toEqual({ type: "refused", round, message });
       owner.signal("SIGCONT");
-      await goesOn(owner);
+      await expectContinues(owner);
     }
     await owner.kill();
     const rollout = await readStrictly(rolloutPath(world, conversation));
@@ -35,14 +35,14 @@ test(
 );
 
 async function contend(child: Child, round: number): Promise<Report> {
-  child.say({ type: "go", round } satisfies ContenderWord);
+  child.say({ type: "go", round } satisfies ContenderMessage);
   return await child.until((report) => report.round === round);
 }
 
 /** Reports from before the stop may still arrive, so wait for the answer to a new ping and for an event after it. */
-async function goesOn(owner: Child): Promise<void> {
+async function expectContinues(owner: Child): Promise<void> {
   const from = owner.reports.length;
-  owner.say({ type: "ping" } satisfies ContenderWord);
+  owner.say({ type: "ping" } satisfies ContenderMessage);
   await owner.until(({ type }) => type === "pong", from);
   await owner.until(isSaved, owner.reports.length);
 }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { AskerOrder, AskerWord } from "../support/children/asker.js";
+import type { AskerOrder, AskerMessage } from "../support/children/asker.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { TokenIssuer } from "../support/token-issuer.js";
 import { Child } from "./child.js";
@@ -24,7 +24,7 @@ async function askers(count: number) {
 
 /** Lets all processes ask at once; returns the answers they got. */
 async function ask(issuer: TokenIssuer, children: readonly Child[], round: number): Promise<(string | undefined)[]> {
-  for (const child of children) child.say({ round, nowMs: issuer.nowMs } satisfies AskerWord);
+  for (const child of children) child.say({ round, nowMs: issuer.nowMs } satisfies AskerMessage);
   const reports = await Promise.all(children.map((child) => child.until((report) => report.round === round)));
   return reports.map(({ type, message }) => (type === "answered" ? undefined : message));
 }
@@ -69,7 +69,7 @@ test(
       issuer.fault = () => resolve();
     });
     issuer.nowMs += hourMs;
-    dying?.say({ round: 1, nowMs: issuer.nowMs } satisfies AskerWord);
+    dying?.say({ round: 1, nowMs: issuer.nowMs } satisfies AskerMessage);
     await asked;
     await dying?.kill();
     issuer.fault = undefined;
@@ -95,7 +95,7 @@ test(
       };
     });
     issuer.nowMs += hourMs;
-    dying?.say({ round: 1, nowMs: issuer.nowMs } satisfies AskerWord);
+    dying?.say({ round: 1, nowMs: issuer.nowMs } satisfies AskerMessage);
     await asked;
     await dying?.kill();
     issuer.fault = undefined;

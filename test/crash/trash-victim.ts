@@ -4,7 +4,7 @@ import { moveToTrash } from "../../src/rollouts/trash/move-to-trash.js";
 import { removeForGood } from "../../src/rollouts/trash/finish-interrupted.js";
 import { restore } from "../../src/rollouts/trash/restore.js";
 import { trashed, nodeTrashFiles } from "../../src/rollouts/trash/trash-files.js";
-import { say } from "./report.js";
+import { sendReport } from "./report.js";
 import { deadlyFiles } from "./trash-deaths.js";
 
 /** The job of a victim in a home; it dies at one of its disk calls, or finishes. */
@@ -32,6 +32,6 @@ async function play({ home, sockets, id, path, work, acrossDisks, deathAt }: Tra
     if (entry === undefined) throw new Error("the trash is empty");
     await (work === "restore" ? restore : removeForGood)(files, entry, owner);
   }
-  say({ type: "done", line: files.calls() });
+  sendReport({ type: "done", line: files.calls() });
   process.kill(process.pid, "SIGKILL");
 }

@@ -8,7 +8,7 @@ import { finishInterrupted } from "../../src/rollouts/trash/finish-interrupted.j
 import { trashed, nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
 import { conversationId as id, everything, putConversation } from "../rollouts/trash/conversation-on-disk.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { BriefChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./brief-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
 import type { TrashOrder } from "./trash-victim.js";
@@ -36,7 +36,7 @@ test.each(scenarios)(
   "a process that dies at any disk call while moving a conversation (%s, another disk: %s) loses nothing",
   async (work, acrossDisks) => {
     const { random } = await newWorld();
-    const children = new BriefChildren(await bundleChild("trash-victim"));
+    const children = new ShortLivedChildren(await bundleChild("trash-victim"));
     const [root, sockets] = [await temporaryFolder(), await temporaryFolder()];
     const socket = await openOwnerSocket(sockets);
     onTestFinished(() => socket.close());

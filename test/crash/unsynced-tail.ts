@@ -17,10 +17,15 @@ const next = numberedLine("a", 6);
 export const unsyncedBytes = encoded(written.slice(synced.length));
 
 /** How a reader reports the end of the file; "whole" when no missing line can be detected. */
-export type Told = "damaged" | "torn" | "whole";
+export type TailReport = "damaged" | "torn" | "whole";
 
 /** Writes a rollout with `left` after its synced lines, reads it, repairs it if needed, and appends to it. */
-export async function goOnBehind(left: Buffer, harness: WriterHarness, writer: Writer, id: string): Promise<Told> {
+export async function continueAfterTail(
+  left: Buffer,
+  harness: WriterHarness,
+  writer: Writer,
+  id: string,
+): Promise<TailReport> {
   const path = harness.path(id);
   writeFileSync(path, Buffer.concat([encoded(synced), left]));
   const told = await tell(path);
@@ -35,7 +40,7 @@ export async function goOnBehind(left: Buffer, harness: WriterHarness, writer: W
   return told;
 }
 
-async function tell(path: string): Promise<Told> {
+async function tell(path: string): Promise<TailReport> {
   const { lines, tornBytes, damagedLine } = await readLines(path, "a");
   checkLines(lines);
   if (damagedLine !== undefined) {

@@ -25,7 +25,7 @@ export interface Place {
 }
 
 /** How often saving is retried after the fault is healed: the fault may only show on the first try. */
-const maxAsked = 3;
+const maxSaveTries = 3;
 
 /** The writes of one process, with an outbox and its writer in this thread. */
 export class Writing {
@@ -116,7 +116,7 @@ export class WrittenConversation {
   }
 
   async untilSaved(): Promise<void> {
-    for (let asked = 0; asked < maxAsked; asked += 1) {
+    for (let asked = 0; asked < maxSaveTries; asked += 1) {
       this.#place.heal();
       if ((await this.#flush()).status === "saved") return;
     }

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve } from "../providers/loopback.js";
-import { addressOf, type LineFault, modelOver, openFaulty } from "../support/faulty-line.js";
+import { addressOf, type AnswerFault, modelOver, openFaulty } from "../support/faulty-line.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { mockKey, mockLlm, toolOutputs, wireApis, wireManager } from "../support/wire-apis.js";
 
@@ -12,13 +12,13 @@ const text = "Hello there";
 const maxTries = 3;
 
 const answering =
-  (status: number, headers: Readonly<Record<string, string>>, body: string): LineFault =>
+  (status: number, headers: Readonly<Record<string, string>>, body: string): AnswerFault =>
   (response) =>
     void response.writeHead(status, headers).end(body);
 const html = `<!DOCTYPE html><html><body>${"<p>Bad gateway</p>".repeat(1_000)}</body></html>`;
 
 /** HTTP answers that are not a model's answer, and the error each one is reported as. */
-const hollow: [string, LineFault, string][] = [
+const hollow: [string, AnswerFault, string][] = [
   ["529", answering(529, {}, '{"error":{"message":"Overloaded"}}'), "overloaded"],
   ["502 with a page of HTML", answering(502, { "content-type": "text/html" }, html), "server"],
   ["200 with nothing", answering(200, { "content-type": "text/event-stream" }, ""), "network"],

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ReviewDecision } from "../../src/messages/tools/approval.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";
@@ -264,7 +264,7 @@ test("an open request survives its process: it is asked again, answered once, an
   ]);
   await before.conversation.submit("go");
   const asked = await before.events.until("exec_approval_request");
-  const home = await leftByCrash(before.conversation);
+  const home = await copyAsAfterCrash(before.conversation);
 
   const { runs, tool } = counter();
   const provider = scripted([says("both done")]);
@@ -294,7 +294,7 @@ test("input submitted while an old request waits is played after that request's 
   const before = await open([calls("effect", "a", { what: "one" })]);
   await before.conversation.submit("go");
   await before.events.until("exec_approval_request");
-  const home = await leftByCrash(before.conversation);
+  const home = await copyAsAfterCrash(before.conversation);
 
   const { runs, tool } = counter();
   const provider = scripted([says("not done"), says("hello")]);
@@ -313,7 +313,7 @@ test("a resumed turn is judged by the current configuration and asks for the cal
   const before = await open([calls("effect", "a", { what: "one" })]);
   await before.conversation.submit("go");
   const asked = await before.events.until("exec_approval_request");
-  const home = await leftByCrash(before.conversation);
+  const home = await copyAsAfterCrash(before.conversation);
 
   const { runs, tool } = counter();
   const provider = scripted([says("ok")]);
@@ -349,7 +349,7 @@ test("a call approved before a crash has an unknown outcome, reported once, and 
   const { approval_id: id } = await before.events.until("exec_approval_request");
   await before.conversation.submit({ type: "exec_approval", id, decision: "approved" });
   await running;
-  const home = await leftByCrash(before.conversation);
+  const home = await copyAsAfterCrash(before.conversation);
 
   const { runs, tool } = counter();
   for (const told of [1, 0]) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { EventLog } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -122,7 +122,7 @@ test("a custom tool call awaiting approval when its process died is asked about 
   const events = new EventLog(conversation);
   await conversation.submit("Patch it");
   await events.until("apply_patch_approval_request");
-  const left = await leftByCrash(conversation);
+  const left = await copyAsAfterCrash(conversation);
   const after = await wireManager(mock, responses, { home: left, cwd });
   const resumed = await after.manager.resumeConversation(conversationId);
   const resumedEvents = new EventLog(resumed);

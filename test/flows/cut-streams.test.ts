@@ -4,14 +4,14 @@ import * as z from "zod";
 import type { Event } from "../../src/messages/event.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { cutting, summarize } from "../crash/rounds.js";
+import { truncation, summarize } from "../crash/rounds.js";
 import { requestOf, user } from "../providers/requests.js";
 import {
   cutModelAt,
-  cutWish,
+  cutRequestText,
   type Fault,
   faults,
-  inLanes,
+  forEachConcurrently,
   modelAt,
   offsetsOf,
   type RecordedStream,
@@ -33,11 +33,11 @@ describe.each(wireApis)("over $api", (spoken) => {
     async (fault) => {
       const request = { ...requestOf([user("Note both")], ["note"]), model: spoken.model, effort };
       const stream = await recordStream(spoken, request);
-      const { every, lanes } = cutting.turns[fault];
+      const { every, lanes } = truncation.turns[fault];
       const offsets = offsetsOf(stream, every);
       const { play, refusals } = await openCuts(spoken, stream, fault);
       const problems: string[] = [];
-      await inLanes(offsets, lanes, async (offset) => {
+      await forEachConcurrently(offsets, lanes, async (offset) => {
         const found = await play(offset).catch((error: unknown) => [`threw ${String(error)}`]);
         problems.push(...found.map((problem) => `at byte ${offset}: ${problem}`));
       });
@@ -45,7 +45,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       expect(problems).toEqual([]);
       expect(refusals).toEqual([]);
     },
-    cutting.timeoutMs,
+    truncation.timeoutMs,
   );
 });
 
@@ -78,7 +78,7 @@ async function openCuts(spoken: SpokenApi, stream: RecordedStream, fault: Fault)
   async function play(offset: number): Promise<string[]> {
     const { conversation } = await manager.newConversation({ provider: "acme", model: spoken.model, effort });
     const events = new EventLog(conversation);
-    await conversation.submit(cutWish(fault, offset));
+    await conversation.submit(cutRequestText(fault, offset));
     const cut = await events.untilAny(ends);
     await conversation.submit("Go on");
     const next = await events.untilAny(ends);

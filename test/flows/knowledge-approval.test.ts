@@ -7,7 +7,7 @@ import type { Op } from "../../src/messages/submission.js";
 import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { serverEntry } from "../support/mcp/servers.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";
@@ -302,7 +302,7 @@ test("a turn resumed after a crash asks, because its earlier reads are unknown",
   const first = await openConversation({ provider: scripted([shell]), env, cwd: where.cwd, home: where.home });
   await first.conversation.submit("go");
   await first.events.until("exec_approval_request");
-  const home = await leftByCrash(first.conversation);
+  const home = await copyAsAfterCrash(first.conversation);
   await setTrust(home, where.cwd, "trusted");
   const { manager } = await openManager({ home, cwd: where.cwd, env, providers: [scripted([saves, says("Done.")])] });
   const conversation = await manager.resumeConversation(first.conversationId);

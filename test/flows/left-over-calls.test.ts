@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ResumeConfig } from "../../src/messages/conversation-config.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { callsAll, type Reply, says, scripted } from "../support/scripted-provider.js";
 
@@ -30,7 +30,7 @@ async function killedWhileAsking(reply: Reply) {
   const opened = await openConversation({ provider: scripted([reply]), tools: [tool] });
   await opened.conversation.submit("go");
   const asked = await opened.events.until("exec_approval_request");
-  return { ...opened, asked, runs, home: await leftByCrash(opened.conversation) };
+  return { ...opened, asked, runs, home: await copyAsAfterCrash(opened.conversation) };
 }
 
 interface ResumeOptions {

@@ -4,7 +4,7 @@ import { EventLog, openManager } from "../support/open-conversation.js";
 import { says } from "../support/scripted-provider.js";
 
 /** A provider that refuses more than a given number of simultaneous requests and records the order of the requests. */
-function narrow(most: number): Provider & { readonly asked: string[]; most: number } {
+function limitedProvider(most: number): Provider & { readonly asked: string[]; most: number } {
   let running = 0;
   const provider = {
     name: "narrow",
@@ -26,7 +26,7 @@ function narrow(most: number): Provider & { readonly asked: string[]; most: numb
 }
 
 test("a thousand conversations queue for a provider that accepts twenty requests at once", async () => {
-  const provider = narrow(20);
+  const provider = limitedProvider(20);
   const config = { limits: { narrow: { concurrency: 20 } }, persistence: { enabled: false } };
   const { manager } = await openManager({ providers: [provider], config });
   const opened = await Promise.all(
@@ -39,7 +39,7 @@ test("a thousand conversations queue for a provider that accepts twenty requests
 });
 
 test("an interrupt removes a turn from the request queue", async () => {
-  const provider = narrow(1);
+  const provider = limitedProvider(1);
   const config = { limits: { narrow: { requestsPerMinute: 1 } } };
   const { manager } = await openManager({ providers: [provider], config });
   const settings = { provider: "narrow", model: "m" };

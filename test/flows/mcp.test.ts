@@ -8,8 +8,8 @@ import { setTrust } from "../../src/config/project/project.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { McpServerEntries } from "../../src/messages/mcp-config.js";
-import { gone, processesWith } from "../support/processes.js";
-import { heard, markedEntry, openHttpServer, serverEntry } from "../support/mcp/servers.js";
+import { remainingProcesses, processesWith } from "../support/processes.js";
+import { receivedMessages, markedEntry, openHttpServer, serverEntry } from "../support/mcp/servers.js";
 import { OAuthServer } from "../support/mcp/oauth-server.js";
 import { type EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";
@@ -126,13 +126,17 @@ test("an interrupt during a call reaches the server", async () => {
   const { conversation, events } = await open([calls("mcp__one__wait", "c1")], servers, { config: fullAccess });
   await conversation.submit("go");
   await events.until("mcp_tool_call_begin");
-  await expect.poll(async () => (await heard(file)).some(({ method }) => method === "tools/call")).toBe(true);
+  await expect
+    .poll(async () => (await receivedMessages(file)).some(({ method }) => method === "tools/call"))
+    .toBe(true);
   await conversation.interrupt();
   expect(await events.until("mcp_tool_call_end")).toMatchObject({
     result: { Err: expect.stringContaining("interrupted") },
   });
   await events.until("turn_aborted");
-  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  await expect
+    .poll(async () => (await receivedMessages(file)).map(({ method }) => method))
+    .toContain("notifications/cancelled");
 });
 
 test.each([
@@ -222,7 +226,7 @@ test("a hundred conversations of a project share one server process, which ends 
   await Promise.all(others.map(({ conversation }) => conversation.shutdown()));
   expect(await processesWith(mark)).toHaveLength(2);
   await first?.conversation.shutdown();
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
 test("nothing in a project's configuration runs before the user trusts the project", async () => {
@@ -242,7 +246,7 @@ test("nothing in a project's configuration runs before the user trusts the proje
   expect(await trusting.events.until("mcp_startup_complete")).toMatchObject({ ready: ["theirs"] });
   expect(await processesWith(mark)).toHaveLength(2);
   await trusting.manager.shutdown();
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
 function canary(place: string): string {
@@ -329,7 +333,7 @@ test("a program that forgets to shut down exits, and its servers with it", async
     console.log(Object.keys(tools).includes("mcp__one__echo"));`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", source]);
   expect(stdout).toBe("true\n");
-  expect(await gone(mark, 5_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 5_000)).toEqual([]);
 });
 
 test("a server lost between two turns is restarted for the next turn", async () => {

@@ -4,7 +4,7 @@ import type { OutputSchema } from "../../src/messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import type { TurnContext } from "../../src/messages/turn-context.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { callsAll, says, scripted } from "../support/scripted-provider.js";
@@ -119,7 +119,7 @@ test("the rollout stores the schema with its turn only, and a turn resumed after
   const items = [{ type: "text" as const, text: "go" }];
   await conversation.submit({ type: "user_input", items, final_output_json_schema: schema });
   await events.until("exec_approval_request");
-  const home = await leftByCrash(conversation);
+  const home = await copyAsAfterCrash(conversation);
   const lines = await rolloutLines(conversation.rolloutPath);
   const contexts = lines.filter(({ type }) => type === "turn_context").map(({ payload }) => payload as TurnContext);
   expect(contexts.map(({ final_output_json_schema }) => final_output_json_schema)).toEqual([undefined, schema]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
-import { leftByCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/left-by-crash.js";
 import { EventLog } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -130,7 +130,7 @@ describe("a call of the provider's local shell", () => {
     const events = new EventLog(conversation);
     await conversation.submit("Say hello");
     await events.until("exec_approval_request");
-    const home = await leftByCrash(conversation);
+    const home = await copyAsAfterCrash(conversation);
     const after = await wireManager(mock, responses, { home, cwd });
     const resumed = await after.manager.resumeConversation(conversationId);
     const resumedEvents = new EventLog(resumed);

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { begin, dataOf } from "../providers/loopback.js";
-import { changed, dripping, type LineFault, openFaulty, resetAt } from "../support/faulty-line.js";
+import { changed, inPackets, type AnswerFault, openFaulty, resetAt } from "../support/faulty-line.js";
 import { wireApis } from "../support/wire-apis.js";
 
 const text = "Grüße aus 東京 🗼 and so on";
@@ -18,7 +18,7 @@ const withoutIds = (history: unknown): string =>
 const megabyte = 1024 * 1024;
 
 /** A line of a hundred megabytes, produced only as far as it is read. */
-function hugeLine(taken: { bytes: number }): LineFault {
+function hugeLine(taken: { bytes: number }): AnswerFault {
   return async (response) => {
     begin(response, "data: ");
     const piece = Buffer.alloc(megabyte, "x");
@@ -31,7 +31,7 @@ function hugeLine(taken: { bytes: number }): LineFault {
   };
 }
 
-function gzipped(length: (packed: Buffer) => number): LineFault {
+function gzipped(length: (packed: Buffer) => number): AnswerFault {
   return (response, answer) => {
     const packed = gzipSync(answer);
     response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
@@ -39,9 +39,9 @@ function gzipped(length: (packed: Buffer) => number): LineFault {
   };
 }
 
-const silent: LineFault = (response) => begin(response, begins);
-const stalled: LineFault = (response, answer) => begin(response, answer.subarray(0, afterText(answer)));
-const whole: LineFault = (response, answer) => {
+const silent: AnswerFault = (response) => begin(response, begins);
+const stalled: AnswerFault = (response, answer) => begin(response, answer.subarray(0, afterText(answer)));
+const whole: AnswerFault = (response, answer) => {
   begin(response, answer);
   response.end();
 };
@@ -136,7 +136,7 @@ describe.each(wireApis)("over $api", (spoken) => {
   });
 
   test("E4 pings do not count as progress", async () => {
-    const pings: LineFault = (response) => {
+    const pings: AnswerFault = (response) => {
       begin(response);
       const ping = spoken.api === "messages" ? 'event: ping\ndata: {"type": "ping"}\n\n' : ": keep-alive\n\n";
       const timer = setInterval(() => response.write(ping), 10);
@@ -152,7 +152,7 @@ describe.each(wireApis)("over $api", (spoken) => {
   test("E5, E6 an answer in single bytes is read like one in one piece, each character whole", async () => {
     const replies = [{ reasoning: "Hm 🤔", text, calls: [call] }, { text }, { text: "Fine" }];
     const plain = await openFaulty(spoken, replies, []);
-    const dripped = await openFaulty(spoken, replies, [dripping(1), dripping(1)]);
+    const dripped = await openFaulty(spoken, replies, [inPackets(1), inPackets(1)]);
     expect(await dripped.play("go")).toEqual(await plain.play("go"));
     expect(dripped.noted).toEqual([{ text }]);
     expect(withoutIds(dripped.conversation.getHistory())).toBe(withoutIds(plain.conversation.getHistory()));

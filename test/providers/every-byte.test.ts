@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
-import { cutting, summarize } from "../crash/rounds.js";
+import { truncation, summarize } from "../crash/rounds.js";
 import {
   cutModelAt,
-  cutWish,
+  cutRequestText,
   type Fault,
   faults,
-  inLanes,
+  forEachConcurrently,
   modelAt,
   offsetsOf,
   recordStream,
@@ -30,12 +30,14 @@ describe.each(wireApis)("over $api", (spoken) => {
   test.each(faults)(
     "%s at every byte: what was whole is told, and how it ended",
     async (fault) => {
-      const { every, lanes } = cutting.streams[fault];
+      const { every, lanes } = truncation.streams[fault];
       const stream = await recordStream(spoken, requestFor("Note both"));
       const server = await serveCuts(stream);
       const patient = modelAt(spoken, server.url);
       const whole = toldBy(
-        await collect(patient.stream(requestFor(cutWish("end", stream.bytes.length)), new AbortController().signal)),
+        await collect(
+          patient.stream(requestFor(cutRequestText("end", stream.bytes.length)), new AbortController().signal),
+        ),
       );
       expect(stream.bytes.length).toBeGreaterThan(5_000);
       expect(whole.items.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call", "function_call"]);
@@ -46,9 +48,11 @@ describe.each(wireApis)("over $api", (spoken) => {
       const problems: string[] = [];
       const lengths = new Map<number, number>();
       const lengthAt = (offset: number): number => lengths.get(offset) ?? 0;
-      await inLanes(offsets, lanes, async (offset) => {
+      await forEachConcurrently(offsets, lanes, async (offset) => {
         try {
-          const events = await collect(model.stream(requestFor(cutWish(fault, offset)), new AbortController().signal));
+          const events = await collect(
+            model.stream(requestFor(cutRequestText(fault, offset)), new AbortController().signal),
+          );
           const told = toldBy(events);
           lengths.set(offset, told.text.length + told.reasoning.length + told.items.length);
           const problem = problemOf(events, whole, fault, offset >= stream.completeAt);
@@ -64,7 +68,7 @@ describe.each(wireApis)("over $api", (spoken) => {
       if (fault === "end") problems.push(...losses.map((offset) => `at byte ${offset}: less than before`));
       expect(problems).toEqual([]);
     },
-    cutting.timeoutMs,
+    truncation.timeoutMs,
   );
 });
 

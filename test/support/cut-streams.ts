@@ -61,7 +61,7 @@ export function modelAt(spoken: SpokenApi, url: string, idleMs?: number): Provid
  * A provider with a short timeout that applies only after an answer has started, so that it detects a stall in the
  * answer and not a busy machine. If the timeout was too short, it retries and doubles the timeout from then on.
  */
-function hastyModelAt(spoken: SpokenApi, url: string): Provider {
+function impatientModelAt(spoken: SpokenApi, url: string): Provider {
   let idleMs = 25;
   let model = modelAt(spoken, url, idleMs);
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -96,13 +96,13 @@ export async function recordStream(spoken: SpokenApi, request: ModelRequest): Pr
 }
 
 /** A message that asks the server for an answer that stops at this byte. */
-export function cutWish(fault: Fault, offset: number): string {
+export function cutRequestText(fault: Fault, offset: number): string {
   return `Answer with ${fault} at byte ${offset}`;
 }
 
 /** A provider with a short timeout if the answer stalls. */
 export function cutModelAt(spoken: SpokenApi, url: string, fault: Fault): Provider {
-  return fault === "stall" ? hastyModelAt(spoken, url) : modelAt(spoken, url);
+  return fault === "stall" ? impatientModelAt(spoken, url) : modelAt(spoken, url);
 }
 
 /** A server that sends a stream up to the byte that the request asks for. */
@@ -127,7 +127,7 @@ export function offsetsOf({ bytes, borders }: RecordedStream, every: number): nu
 }
 
 /** Calls `play` for every value, at most `lanes` at a time. */
-export async function inLanes<T>(values: readonly T[], lanes: number, play: (value: T) => Promise<void>) {
+export async function forEachConcurrently<T>(values: readonly T[], lanes: number, play: (value: T) => Promise<void>) {
   const left = values.values();
   const lane = async (): Promise<void> => {
     for (const value of left) await play(value);

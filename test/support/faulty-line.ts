@@ -14,10 +14,10 @@ import { EventLog, openManager } from "./open-conversation.js";
 import { mockKey, mockLlm, type SpokenApi } from "./wire-apis.js";
 
 /** Changes one answer of the strict server on its way to cody. */
-export type LineFault = (response: ServerResponse, answer: Buffer) => void | Promise<void>;
+export type AnswerFault = (response: ServerResponse, answer: Buffer) => void | Promise<void>;
 
 /** A proxy between cody and the strict server: the first answers get one fault each, the others arrive unchanged. */
-export async function faultyLine({ url }: MockLlm, faults: readonly LineFault[]): Promise<Loopback> {
+export async function faultyProxy({ url }: MockLlm, faults: readonly AnswerFault[]): Promise<Loopback> {
   const left = faults.values();
   return await serve(async (response, { path, headers, body }) => {
     const sent = Object.entries(headers).filter(([name]) => !/^(?:host|connection|content-length)$/.test(name));
@@ -62,11 +62,11 @@ const ends = ["task_complete", "turn_aborted"] as const;
 export async function openFaulty(
   spoken: SpokenApi,
   replies: readonly MockReply[],
-  faults: readonly LineFault[],
+  faults: readonly AnswerFault[],
   options: { readonly idle?: "short"; readonly retry?: RetryPolicy } = {},
 ) {
   const mock = await mockLlm(replies);
-  const line = await faultyLine(mock, faults);
+  const line = await faultyProxy(mock, faults);
   const noted: unknown[] = [];
   const note = defineTool({
     name: "note",
@@ -113,7 +113,7 @@ export async function openFaulty(
 }
 
 /** Replaces the whole answer. */
-export function changed(change: (answer: string) => string | Uint8Array): LineFault {
+export function changed(change: (answer: string) => string | Uint8Array): AnswerFault {
   return (response, answer) => {
     begin(response, change(answer.toString()));
     response.end();
@@ -121,7 +121,7 @@ export function changed(change: (answer: string) => string | Uint8Array): LineFa
 }
 
 /** Resets the connection after part of the answer; `place` returns the number of bytes sent before that. */
-export function resetAt(place: (answer: Buffer) => number): LineFault {
+export function resetAt(place: (answer: Buffer) => number): AnswerFault {
   return async (response, answer) => {
     begin(response, answer.subarray(0, place(answer)));
     // A reset discards bytes that were not read yet, so let the reader in this process run first.
@@ -131,7 +131,7 @@ export function resetAt(place: (answer: Buffer) => number): LineFault {
 }
 
 /** Sends the answer in packets of this many bytes. */
-export function dripping(size: number): LineFault {
+export function inPackets(size: number): AnswerFault {
   return async (response, answer) => {
     begin(response);
     for (let at = 0; at < answer.length; at += size) {

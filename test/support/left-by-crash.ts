@@ -4,7 +4,7 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 /** Copies the conversation to a home as a process killed right now would leave it. */
-export async function leftByCrash(conversation: Conversation): Promise<string> {
+export async function copyAsAfterCrash(conversation: Conversation): Promise<string> {
   await conversation.flush();
   const home = await temporaryFolder();
   const path = conversation.rolloutPath ?? "";

@@ -14,7 +14,7 @@ export function openPool(options: Partial<PoolOptions<FaultyJobs>> = {}): Pool<F
 }
 
 /** Counts the starts of jobs that use its channel, and can tell them to continue. */
-export class Bell {
+export class JobChannel {
   readonly channel = randomUUID();
   readonly #channel = new BroadcastChannel(this.channel);
   #rung = 0;

@@ -29,7 +29,7 @@ export async function processesWith({ name, value }: Mark): Promise<string[]> {
 }
 
 /** Waits until no process has the mark; returns those that still run at the deadline. */
-export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
+export async function remainingProcesses(mark: Mark, boundMs: number): Promise<string[]> {
   const deadline = performance.now() + boundMs;
   for (;;) {
     const left = await processesWith(mark);
@@ -39,6 +39,6 @@ export async function gone(mark: Mark, boundMs: number): Promise<string[]> {
 }
 
 /** Resolves when this many processes have the mark. */
-export async function running(mark: Mark, count: number): Promise<void> {
+export async function waitForProcesses(mark: Mark, count: number): Promise<void> {
   while ((await processesWith(mark)).length < count) await new Promise(setImmediate);
 }

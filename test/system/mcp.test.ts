@@ -10,7 +10,7 @@ import { SharedServer } from "../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../src/messages/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";
-import { gone, type Mark, marked, running } from "../support/processes.js";
+import { remainingProcesses, type Mark, marked, waitForProcesses } from "../support/processes.js";
 
 /** The server of the protocol's makers that has one of everything. */
 const everything = "@modelcontextprotocol/server-everything@2026.8.31";
@@ -118,7 +118,7 @@ async function endedBy(cli: Cli, mark: Mark, signal: NodeJS.Signals): Promise<bo
   const child = cli.start(["chat", "hello there"], { middle: "hold" });
   child.stdin.end();
   // The server and its guard.
-  await running(mark, 2);
+  await waitForProcesses(mark, 2);
   child.kill(signal);
   const { code, signal: endedWith } = await finished(child);
   return code !== 0 || endedWith === signal;
@@ -135,7 +135,7 @@ test.each(Object.entries(endings))(
       const server = { command: process.execPath, args: [script], env: mark.env, startup_timeout_sec: 60 };
       await writeFile(join(cli.home, "config.json"), JSON.stringify({ mcp_servers: { everything: server } }));
       await end(cli, mark);
-      expect({ run, left: await gone(mark, 5_000) }).toEqual({ run, left: [] });
+      expect({ run, left: await remainingProcesses(mark, 5_000) }).toEqual({ run, left: [] });
     }
     console.log(`${name}: ${runsOfEachKind} runs, 0 processes left`);
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pool } from "../../src/workers/pool.js";
 import { type FaultyJobs, nested } from "../support/faulty-jobs.js";
-import { Bell, openPool } from "../support/open-pool.js";
+import { JobChannel, openPool } from "../support/open-pool.js";
 
 /** Checks that the pool still runs jobs, in the same thread or in a new one. */
 async function expectWhole(pool: Pool<FaultyJobs>): Promise<void> {
@@ -157,7 +157,7 @@ describe("the size of inputs is checked before anything is sent", () => {
 
 test("more jobs than may wait are refused until there is room again", async () => {
   const pool = openPool({ maxWaiting: 3 });
-  const bell = new Bell();
+  const bell = new JobChannel();
   const running = pool.run("wait", { channel: bell.channel });
   const waiting = [1, 2, 3].map((value) => pool.run("echo", value));
   expect(pool.waiting).toBe(3);

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { Pool } from "../../src/workers/pool.js";
 import type { FaultyJobs } from "../support/faulty-jobs.js";
-import { Bell, openPool } from "../support/open-pool.js";
+import { JobChannel, openPool } from "../support/open-pool.js";
 import { countThreads } from "../support/started-threads.js";
 import { testThread } from "../support/test-thread.js";
 
@@ -17,7 +17,7 @@ async function threadOf(pool: Pool<FaultyJobs>): Promise<unknown> {
 
 test("jobs run in as many threads as allowed", async () => {
   const pool = openPool({ threads: 2 });
-  const bell = new Bell();
+  const bell = new JobChannel();
   const running = [1, 2].map(() => pool.run("wait", { channel: bell.channel }));
   const waiting = pool.run("echo", "waited");
   await bell.began(2);
@@ -56,7 +56,7 @@ describe("aborting", () => {
 
   test("an aborted job that waits leaves the queue, and the thread keeps running", async () => {
     const pool = openPool();
-    const bell = new Bell();
+    const bell = new JobChannel();
     const controller = new AbortController();
     const running = pool.run("wait", { channel: bell.channel });
     const waiting = pool.run("exit", 7, { signal: controller.signal });
@@ -72,7 +72,7 @@ describe("aborting", () => {
 
   test("an aborted running job is ended with its thread, even in an endless loop", async () => {
     const pool = openPool();
-    const bell = new Bell();
+    const bell = new JobChannel();
     const before = await threadOf(pool);
     const controller = new AbortController();
     const spinning = pool.run("spin", { channel: bell.channel }, { signal: controller.signal, deadlineMs: 20_000 });
@@ -88,7 +88,7 @@ describe("several jobs per thread, cancelled by a message", () => {
 
   test("the jobs run at the same time", async () => {
     const pool = openPool(shared);
-    const bell = new Bell();
+    const bell = new JobChannel();
     const running = [1, 2, 3].map(() => pool.run("wait", { channel: bell.channel }));
     await bell.began(3);
     bell.release();
@@ -98,7 +98,7 @@ describe("several jobs per thread, cancelled by a message", () => {
 
   test("a job that handles cancellation ends by itself, and its thread and the other jobs continue", async () => {
     const pool = openPool(shared);
-    const bell = new Bell();
+    const bell = new JobChannel();
     const controller = new AbortController();
     const other = pool.run("wait", { channel: bell.channel });
     const held = pool.run("hold", { channel: bell.channel, stubborn: false }, { signal: controller.signal });
@@ -117,7 +117,7 @@ describe("several jobs per thread, cancelled by a message", () => {
     "a job that ignores cancellation (%s) is ended with its thread, and the other jobs may be retried",
     async (kind) => {
       const pool = openPool(shared);
-      const bell = new Bell();
+      const bell = new JobChannel();
       const controller = new AbortController();
       const before = await threadOf(pool);
       const others = [1, 2].map(() => pool.run("wait", { channel: bell.channel }));
@@ -134,7 +134,7 @@ describe("several jobs per thread, cancelled by a message", () => {
 
   test("a job blocked by another in an endless loop fails at its own deadline", async () => {
     const pool = openPool(shared);
-    const bell = new Bell();
+    const bell = new JobChannel();
     const spinning = pool.run("spin", { channel: bell.channel }, { deadlineMs: 20_000 });
     await bell.began();
     const behind = await pool.run("echo", 1, { deadlineMs: 20 });
@@ -146,7 +146,7 @@ describe("several jobs per thread, cancelled by a message", () => {
 describe("closing", () => {
   test("ends running and waiting jobs, and refuses new ones", async () => {
     const pool = openPool({ graceMs: 60_000 });
-    const bell = new Bell();
+    const bell = new JobChannel();
     const running = pool.run("hold", { channel: bell.channel, stubborn: true });
     const waiting = pool.run("echo", 1);
     await bell.began();

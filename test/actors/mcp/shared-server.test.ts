@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { RetryBackoff, SharedServer } from "../../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../src/config/secrets/mcp-redactor.js";
 import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
-import { gone, processesWith } from "../../support/processes.js";
-import { heard, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
+import { remainingProcesses, processesWith } from "../../support/processes.js";
+import { receivedMessages, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const never = new AbortController().signal;
@@ -39,7 +39,7 @@ test("a server is started, its tools listed and called, and nothing of it is lef
   // It and its guard.
   expect(await processesWith(mark)).toHaveLength(2);
   await server.stop();
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
 test("a server that has left its group and does not listen to signals is gone all the same", async () => {
@@ -49,7 +49,7 @@ test("a server that has left its group and does not listen to signals is gone al
   await call(server, "stray");
   expect(await processesWith(mark)).toHaveLength(3);
   await server.stop();
-  expect(await gone(mark, 2_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
 test("a server gets a clean environment, with what was named and nothing else", async () => {
@@ -66,7 +66,7 @@ test("a server that never answers is given up after its time, and is gone", asyn
   const { entry, mark } = markedEntry(["silent"], { startup_timeout_sec: 0.2 });
   const { server } = await open(entry);
   expect(await server.connect()).toEqual({ status: "failed", error: "it was not ready within 0.2 seconds" });
-  expect(await gone(mark, 5_000)).toEqual([]);
+  expect(await remainingProcesses(mark, 5_000)).toEqual([]);
 });
 
 test("a server that cannot list its tools is given up too", async () => {
@@ -168,7 +168,9 @@ test("a call that takes too long is given up and the server told so", async () =
   const { server } = await open(serverEntry([], { tool_timeout_sec: 0.2, env: { HEARD: file } }));
   await server.connect();
   expect(await call(server, "wait")).toMatchObject({ ok: false, error: expect.stringContaining("0.2 seconds") });
-  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  await expect
+    .poll(async () => (await receivedMessages(file)).map(({ method }) => method))
+    .toContain("notifications/cancelled");
   expect(textIn(await call(server, "echo", { text: "still here" }))).toBe("echo: still here");
 });
 
@@ -178,10 +180,14 @@ test("an interrupted call ends at once and the server is told so", async () => {
   await server.connect();
   const interruption = new AbortController();
   const waiting = call(server, "wait", {}, interruption.signal);
-  await expect.poll(async () => (await heard(file)).filter(({ method }) => method === "tools/call")).toHaveLength(1);
+  await expect
+    .poll(async () => (await receivedMessages(file)).filter(({ method }) => method === "tools/call"))
+    .toHaveLength(1);
   interruption.abort();
   expect(await waiting).toMatchObject({ ok: false, error: expect.stringContaining("interrupted") });
-  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  await expect
+    .poll(async () => (await receivedMessages(file)).map(({ method }) => method))
+    .toContain("notifications/cancelled");
 });
 
 test("an answer that is too long or too deep is an error of that call alone", async () => {
@@ -229,7 +235,7 @@ test("pages of tools are asked for until there are enough", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { server } = await open(serverEntry(["pages"], { env: { HEARD: file } }));
   expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
-  expect((await heard(file)).filter(({ method }) => method === "tools/list")).toHaveLength(2);
+  expect((await receivedMessages(file)).filter(({ method }) => method === "tools/list")).toHaveLength(2);
 });
 
 test("a line without an end is not kept", async () => {
@@ -312,7 +318,7 @@ test("over HTTP the same works, with the headers and the token that were named",
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
   expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("error");
   expect(textIn(await call(server, "echo", { text: "again" }))).toBe("echo: again");
-  const [first] = await heard(file);
+  const [first] = await receivedMessages(file);
   expect(first).toMatchObject({ headers: { authorization: "Bearer secret", "x-one": "1", "x-two": "2" } });
 });
 
@@ -323,15 +329,21 @@ test("over HTTP an interrupted call is told to the server, and a server that for
   await server.connect();
   const interruption = new AbortController();
   const waiting = call(server, "wait", {}, interruption.signal);
-  await expect.poll(async () => (await heard(file)).some(({ method }) => method === "tools/call")).toBe(true);
+  await expect
+    .poll(async () => (await receivedMessages(file)).some(({ method }) => method === "tools/call"))
+    .toBe(true);
   interruption.abort();
   expect(await waiting).toMatchObject({ ok: false });
-  await expect.poll(async () => (await heard(file)).map(({ method }) => method)).toContain("notifications/cancelled");
+  await expect
+    .poll(async () => (await receivedMessages(file)).map(({ method }) => method))
+    .toContain("notifications/cancelled");
   await call(server, "forget");
   await call(server, "echo", { text: "lost" });
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
   const cutOff = call(server, "wait");
-  await expect.poll(async () => (await heard(file)).filter(({ method }) => method === "tools/call")).toHaveLength(4);
+  await expect
+    .poll(async () => (await receivedMessages(file)).filter(({ method }) => method === "tools/call"))
+    .toHaveLength(4);
   child.kill("SIGKILL");
   expect(await cutOff).toMatchObject({ ok: false });
   expect(await call(server, "echo")).toMatchObject({ ok: false });

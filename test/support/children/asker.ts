@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { ConversationManager } from "../../../src/manager.js";
-import { say } from "../../crash/report.js";
+import { sendReport } from "../../crash/report.js";
 
 export interface AskerOrder {
   readonly home: string;
@@ -12,7 +12,7 @@ export interface AskerOrder {
 }
 
 /** A message to an asker: ask in each of its conversations, at this time. */
-export interface AskerWord {
+export interface AskerMessage {
   readonly round: number;
   readonly nowMs: number;
 }
@@ -34,9 +34,9 @@ const manager = new ConversationManager({
   now: () => new Date(nowMs),
 });
 const opened = await Promise.all(Array.from({ length: order.conversations }, () => manager.newConversation()));
-say({ type: "ready" });
+sendReport({ type: "ready" });
 for await (const line of createInterface({ input: process.stdin })) {
-  const word = JSON.parse(line) as AskerWord;
+  const word = JSON.parse(line) as AskerMessage;
   nowMs = word.nowMs;
   void ask(word.round);
 }
@@ -45,8 +45,8 @@ await manager.shutdown();
 async function ask(round: number): Promise<void> {
   try {
     await Promise.all(opened.map(({ conversation }) => conversation.processMessage("Hi")));
-    say({ type: "answered", round });
+    sendReport({ type: "answered", round });
   } catch (error) {
-    say({ type: "refused", round, message: (error as Error).message });
+    sendReport({ type: "refused", round, message: (error as Error).message });
   }
 }

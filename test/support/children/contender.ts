@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { ConversationManager } from "../../../src/manager.js";
 import { playTurns } from "../../crash/play-turns.js";
 import { Random } from "../../crash/random.js";
-import { say } from "../../crash/report.js";
+import { sendReport } from "../../crash/report.js";
 import { variedProvider } from "../../crash/varied-provider.js";
 
 export interface ContenderOrder {
@@ -15,7 +15,7 @@ export interface ContenderOrder {
 }
 
 /** A message to a contender: try to open the conversation, or show that it is awake. */
-export type ContenderWord = { readonly type: "go"; readonly round: number } | { readonly type: "ping" };
+export type ContenderMessage = { readonly type: "go"; readonly round: number } | { readonly type: "ping" };
 
 // Short answers, because every contender reads the whole file at every try.
 const answers = { shortest: 20, longest: 5_000 };
@@ -34,18 +34,18 @@ const manager = new ConversationManager({
   env: { XDG_RUNTIME_DIR: runtimeDirectory },
   providers: [variedProvider],
 });
-say({ type: "ready" });
+sendReport({ type: "ready" });
 for await (const line of createInterface({ input: process.stdin })) {
-  const word = JSON.parse(line) as ContenderWord;
-  if (word.type === "ping") say({ type: "pong" });
+  const word = JSON.parse(line) as ContenderMessage;
+  if (word.type === "ping") sendReport({ type: "pong" });
   else void contend(word.round);
 }
 await manager.shutdown();
 
 async function contend(round: number): Promise<void> {
   const owned = await manager.resumeConversation(conversation).catch((error: Error) => error.message);
-  if (typeof owned === "string") return say({ type: "refused", round, message: owned });
-  say({ type: "owner", round });
+  if (typeof owned === "string") return sendReport({ type: "refused", round, message: owned });
+  sendReport({ type: "owner", round });
   await playTurns(owned, {
     label: `pid ${process.pid} round ${round}`,
     random: new Random(seed + round),

@@ -2,7 +2,7 @@ import { appendFileSync } from "node:fs";
 import { ConversationManager } from "../../../src/manager.js";
 import type { Conversation } from "../../../src/actors/conversation/handle.js";
 import type { EventMsg } from "../../../src/messages/event.js";
-import { say } from "../../crash/report.js";
+import { sendReport } from "../../crash/report.js";
 import { effectProvider } from "../../crash/effect-provider.js";
 
 /**
@@ -35,7 +35,7 @@ const manager = new ConversationManager({
 });
 const conversation = await opened();
 const unfinished = conversation.openTurn?.turnId;
-say({ type: "opened", conversation: conversation.id });
+sendReport({ type: "opened", conversation: conversation.id });
 if (unfinished !== undefined) await playUntilEnd(conversation);
 do {
   turns += 1;
@@ -58,7 +58,7 @@ async function playUntilEnd(played: Conversation): Promise<void> {
   for (;;) {
     const { msg } = await played.nextEvent();
     await react(msg);
-    say({ type: msg.type, ...(msg.type === "warning" ? { message: msg.message } : {}) });
+    sendReport({ type: msg.type, ...(msg.type === "warning" ? { message: msg.message } : {}) });
     if (msg.type === "task_complete" || (msg.type === "turn_aborted" && msg.saved !== undefined)) return;
   }
 }

@@ -2,7 +2,7 @@ import { ConversationManager } from "../../../src/manager.js";
 import { playTurns } from "../../crash/play-turns.js";
 import type { AnswerLengths } from "../../crash/question.js";
 import { Random } from "../../crash/random.js";
-import { say } from "../../crash/report.js";
+import { sendReport } from "../../crash/report.js";
 import { variedProvider } from "../../crash/varied-provider.js";
 
 /** The job of a player, passed as its only argument. */
@@ -24,21 +24,21 @@ const manager = new ConversationManager({
   env: { XDG_RUNTIME_DIR: order.runtimeDirectory },
   providers: [variedProvider],
 });
-say({ type: "ready" });
+sendReport({ type: "ready" });
 await Promise.all([
   ...order.resume.map((id, index) => resumeAndPlay(id, new Random(order.seed + index))),
   ...Array.from({ length: order.create }, (_, index) => createAndPlay(new Random(order.seed - 1 - index))),
 ]);
 
 async function resumeAndPlay(conversation: string, random: Random): Promise<void> {
-  say({ type: "resuming", conversation });
+  sendReport({ type: "resuming", conversation });
   const resumed = await manager.resumeConversation(conversation);
-  say({ type: "resumed", conversation });
+  sendReport({ type: "resumed", conversation });
   await playTurns(resumed, { ...order, random });
 }
 
 async function createAndPlay(random: Random): Promise<void> {
   const created = await manager.newConversation({ provider: variedProvider.name, model: "varied" });
-  say({ type: "created", conversation: created.conversationId });
+  sendReport({ type: "created", conversation: created.conversationId });
   await playTurns(created.conversation, { ...order, random });
 }

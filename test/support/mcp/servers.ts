@@ -37,7 +37,7 @@ export async function openHttpServer(
 }
 
 /** The messages that a server has recorded in its file. */
-export async function heard(file: string): Promise<Record<string, unknown>[]> {
+export async function receivedMessages(file: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text
     .split("\n")
