@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { RolloutRecorder } from "../../src/actors/rollout-writer/recorder.js";
 import { questionsOf, readAppended, turnOf, type AppendedTurns } from "./appended-turns.js";
 import type { AppenderOrder } from "./appender.js";
-import type { ShortLivedChildren } from "./brief-children.js";
+import type { ShortLivedChildren } from "./short-lived-children.js";
 import { longAnswers, newQuestion } from "./question.js";
 import type { Random } from "./random.js";
 

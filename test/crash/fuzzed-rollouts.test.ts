@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFailed, test } from "vitest";
-import { checkReading, checkRepair } from "./fuzz-judge.js";
+import { checkReading, checkRepair } from "./fuzz-checks.js";
 import { copyParentRollouts, sourceRollouts } from "./fuzz-sources.js";
 import { damageKinds, fuzzedRollout } from "./fuzzed-rollout.js";
 import { fuzzing, summarize } from "./rounds.js";

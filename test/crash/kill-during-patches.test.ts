@@ -2,9 +2,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { ShortLivedChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./short-lived-children.js";
 import { bundleChild } from "./bundle-child.js";
-import { patchedFiles, textOf } from "./patch-of.js";
+import { patchedFiles, textOf } from "./versioned-patch.js";
 import { rounds, summarize, timeoutMs } from "./rounds.js";
 import { newWorld } from "./world.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlayerOrder } from "../support/children/player.js";
-import { checkTouched, checkWhole, resumeAll } from "./aftermath.js";
+import { checkTouched, checkWhole, resumeAll } from "./check-after-kill.js";
 import { Child } from "./child.js";
 import { longAnswers, variedAnswers } from "./question.js";
 import type { Random } from "./random.js";

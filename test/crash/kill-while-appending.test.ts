@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AppendedConversations } from "./appended-conversations.js";
-import { ShortLivedChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./short-lived-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { Random } from "./random.js";
 import { appending, summarize } from "./rounds.js";

@@ -1,6 +1,6 @@
 import { applyPatch } from "../../src/tools/apply-patch.js";
 import { FileStamps } from "../../src/tools/files/file-stamps.js";
-import { patchOf } from "./patch-of.js";
+import { patchOf } from "./versioned-patch.js";
 import { sendReport } from "./report.js";
 
 // Applies one multi-file patch after another until it is killed.

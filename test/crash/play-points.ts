@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FaultPoint } from "./faulty-disk.js";
-import { playScenario } from "./io-point.js";
+import { playScenario } from "./play-scenario.js";
 import type { ScenarioName } from "./io-scenarios.js";
 
 export interface PlayedPoints {

@@ -2,8 +2,8 @@
 const isFull = process.env["CODY_CRASH"] === "full";
 
 export const rounds = isFull
-  ? { kills: 200, fights: 50, stops: 12, effects: 300, orphans: 100, patches: 100 }
-  : { kills: 8, fights: 2, stops: 1, effects: 6, orphans: 5, patches: 4 };
+  ? { kills: 200, contentions: 50, stops: 12, effects: 300, orphans: 100, patches: 100 }
+  : { kills: 8, contentions: 2, stops: 1, effects: 6, orphans: 5, patches: 4 };
 
 /** How many randomly chosen fault points are tried. */
 export const points = isFull

@@ -8,7 +8,7 @@ import { finishInterrupted } from "../../src/rollouts/trash/finish-interrupted.j
 import { trashed, nodeTrashFiles as files } from "../../src/rollouts/trash/trash-files.js";
 import { conversationId as id, everything, putConversation } from "../rollouts/trash/conversation-on-disk.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { ShortLivedChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./short-lived-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
 import type { TrashOrder } from "./trash-victim.js";

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve } from "../providers/loopback.js";
-import { addressOf, type AnswerFault, modelOver, openFaulty } from "../support/faulty-line.js";
+import { addressOf, type AnswerFault, modelOver, openFaulty } from "../support/faulty-proxy.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { mockKey, mockLlm, toolOutputs, wireApis, wireManager } from "../support/wire-apis.js";
 

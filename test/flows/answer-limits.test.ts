@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { begin, type Loopback, serve } from "../providers/loopback.js";
-import { addressOf, modelOver } from "../support/faulty-line.js";
+import { addressOf, modelOver } from "../support/faulty-proxy.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, calls, type Reply, says, scripted } from "../support/scripted-provider.js";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ReviewDecision } from "../../src/messages/tools/approval.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { copyAsAfterCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";

@@ -7,7 +7,7 @@ import type { Op } from "../../src/messages/submission.js";
 import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
-import { copyAsAfterCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { serverEntry } from "../support/mcp/servers.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { calls, type Reply, says, scripted } from "../support/scripted-provider.js";

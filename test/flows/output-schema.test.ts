@@ -4,7 +4,7 @@ import type { OutputSchema } from "../../src/messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../src/messages/response-item.js";
 import type { TurnContext } from "../../src/messages/turn-context.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { copyAsAfterCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { callsAll, says, scripted } from "../support/scripted-provider.js";

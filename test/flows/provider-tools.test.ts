@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
-import { copyAsAfterCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

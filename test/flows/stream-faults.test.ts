@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { begin, dataOf } from "../providers/loopback.js";
-import { changed, inPackets, type AnswerFault, openFaulty, resetAt } from "../support/faulty-line.js";
+import { changed, inPackets, type AnswerFault, openFaulty, resetAt } from "../support/faulty-proxy.js";
 import { wireApis } from "../support/wire-apis.js";
 
 const text = "Grüße aus 東京 🗼 and so on";

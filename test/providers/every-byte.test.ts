@@ -13,7 +13,7 @@ import {
   offsetsOf,
   recordStream,
   serveCuts,
-} from "../support/cut-streams.js";
+} from "../support/truncated-streams.js";
 import { wireApis } from "../support/wire-apis.js";
 import { collect, requestOf, user } from "./requests.js";
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ResumeConfig } from "../../src/messages/conversation-config.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { copyAsAfterCrash } from "../support/left-by-crash.js";
+import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { callsAll, type Reply, says, scripted } from "../support/scripted-provider.js";
 

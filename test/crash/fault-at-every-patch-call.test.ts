@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { takeSnapshot } from "../../src/changes/workspace/snapshot.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { ShortLivedChildren } from "./brief-children.js";
+import { ShortLivedChildren } from "./short-lived-children.js";
 import { bundleChild } from "./bundle-child.js";
 import { patchFaults, type PatchPoint } from "./patch-disk.js";
 import type { PatchEnd, PatchOrder } from "./patch-victim.js";

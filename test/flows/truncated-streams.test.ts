@@ -18,7 +18,7 @@ import {
   recordStream,
   serveCuts,
   twoCalls,
-} from "../support/cut-streams.js";
+} from "../support/truncated-streams.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { openMock } from "../support/open-mock-llm.js";
 import { type SpokenApi, wireApis } from "../support/wire-apis.js";

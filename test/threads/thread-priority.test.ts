@@ -7,7 +7,7 @@ import { testThread } from "../support/test-thread.js";
 
 test("a thread lowers its own priority without affecting other threads", async () => {
   const before = getPriority();
-  const [priority] = (await once(new Worker(testThread("gives-way")), "message")) as [number];
+  const [priority] = (await once(new Worker(testThread("low-priority")), "message")) as [number];
   expect(priority).toBe(hasThreadPriority ? Math.min(before + 10, 19) : before);
   expect(getPriority()).toBe(before);
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faultsOf } from "./io-faults.js";
-import { playScenario } from "./io-point.js";
+import { playScenario } from "./play-scenario.js";
 import { scenarioNames } from "./io-scenarios.js";
 import { playPoints } from "./play-points.js";
 import { points, summarize, timeoutMs } from "./rounds.js";
