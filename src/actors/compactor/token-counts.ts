@@ -76,14 +76,14 @@ export function countWith(tokenizer: Tokenizer, text: string): number {
 
 /** Wraps a tokenizer so that its counts are always valid: an invalid one in the rollout would stop every compaction. */
 export function withEstimateFallback(tokenizer: Tokenizer, warn: (message: string) => void): Tokenizer {
-  let isTold = false;
+  let isReported = false;
   return {
     countTokens: (text) => {
       try {
         return countWith(tokenizer, text);
       } catch (error) {
-        if (!isTold) warn(`${messageOf(error)}; using an estimate instead`);
-        isTold = true;
+        if (!isReported) warn(`${messageOf(error)}; using an estimate instead`);
+        isReported = true;
         return estimateTokens(text);
       }
     },

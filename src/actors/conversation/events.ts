@@ -129,7 +129,7 @@ function isDelta(msg: EventMsg): msg is DeltaMsg {
 export class OpenApprovalEvents<E> {
   readonly #eventOf: (entry: E) => Event;
   readonly #isOpen: (conversationId: string, callId: string) => boolean;
-  #asked: E[] = [];
+  #requests: E[] = [];
 
   constructor(eventOf: (entry: E) => Event, isOpen: (conversationId: string, callId: string) => boolean) {
     this.#eventOf = eventOf;
@@ -137,15 +137,15 @@ export class OpenApprovalEvents<E> {
   }
 
   note(entry: E): void {
-    if (isApprovalMsg(this.#eventOf(entry).msg)) this.#asked = [...this.all(), entry];
+    if (isApprovalMsg(this.#eventOf(entry).msg)) this.#requests = [...this.all(), entry];
   }
 
   /** Returns the requests that are still open. */
   all(): readonly E[] {
-    this.#asked = this.#asked.filter((entry) => {
+    this.#requests = this.#requests.filter((entry) => {
       const { conversation_id, msg } = this.#eventOf(entry);
       return isApprovalMsg(msg) && this.#isOpen(conversation_id, msg.call_id);
     });
-    return this.#asked;
+    return this.#requests;
   }
 }

@@ -424,8 +424,8 @@ export class ConversationHistory {
     );
     return ended.slice(-this.#parts.maxTurns).map(({ id, timestamp, from, to, usage }) => {
       const items = history.slice(from, to);
-      const said = { messages: messagesOf(items), tool_calls: toolCallsOf(items) };
-      return { turn_id: id, ...said, token_usage: usage, timestamp };
+      const content = { messages: messagesOf(items), tool_calls: toolCallsOf(items) };
+      return { turn_id: id, ...content, token_usage: usage, timestamp };
     });
   }
 

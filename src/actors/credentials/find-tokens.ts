@@ -51,8 +51,8 @@ async function codexTokens({ codexHome: home }: BorrowedPlaces): Promise<FoundTo
 
 /** Uses Claude Code's order: the environment variable for programs, then its file, then its keychain entry. */
 async function claudeTokens({ env, claudeHome: home, keyring }: BorrowedPlaces): Promise<FoundTokens | undefined> {
-  const given = env["CLAUDE_CODE_OAUTH_TOKEN"]?.trim() ?? "";
-  if (given !== "") return { source: "CLAUDE_CODE_OAUTH_TOKEN", tokens: { accessToken: given } };
+  const token = env["CLAUDE_CODE_OAUTH_TOKEN"]?.trim() ?? "";
+  if (token !== "") return { source: "CLAUDE_CODE_OAUTH_TOKEN", tokens: { accessToken: token } };
   const path = home === undefined ? undefined : join(home, ".credentials.json");
   const inFile = path === undefined ? undefined : claudeTokensIn(await readBorrowed(path));
   if (path !== undefined && inFile !== undefined) return { source: path, tokens: inFile };

@@ -145,8 +145,8 @@ export function mergeTokens(before: TokenSet | undefined, answer: TokenAnswer, n
   }
   const { expiresAt: _, ...kept } = before ?? {};
   const refreshToken = answer.refresh_token ?? before?.refreshToken;
-  const told = answer.expires_in === undefined ? undefined : nowMs + answer.expires_in * 1_000;
-  const expiresAt = expiryOf(accessToken) ?? told;
+  const expiry = answer.expires_in === undefined ? undefined : nowMs + answer.expires_in * 1_000;
+  const expiresAt = expiryOf(accessToken) ?? expiry;
   return {
     ...kept,
     ...accountOf(answer.id_token),

@@ -60,18 +60,18 @@ async function append(folder: OpenFolder, lines: string): Promise<void> {
 /** Removes lines by replacing the whole file; returns the removed ones. */
 export async function removeLines(
   folder: OpenFolder,
-  goes: (lines: readonly KnowledgeLine[]) => readonly KnowledgeLine[],
+  selectRemoved: (lines: readonly KnowledgeLine[]) => readonly KnowledgeLine[],
 ): Promise<readonly KnowledgeLine[]> {
   return await withFileLock(folder.at(lockName), async () => {
     const old = await statExisting(folder.at(knowledgeName));
     if (old === undefined) return [];
     if (old.size > maxRewrittenBytes) throw new FileProblem(`${knowledgeName} is too large to be rewritten`);
     const lines = knowledgeLines(await readFile(folder.at(knowledgeName), "utf8"));
-    const gone = goes(lines);
-    if (gone.length === 0) return [];
-    const kept = lines.filter((line) => !gone.includes(line)).map(({ text }) => `${text}\n`);
-    await replaceFile(folder, knowledgeName, kept.join(""), () => undefined);
-    return gone;
+    const removed = selectRemoved(lines);
+    if (removed.length === 0) return [];
+    const remaining = lines.filter((line) => !removed.includes(line)).map(({ text }) => `${text}\n`);
+    await replaceFile(folder, knowledgeName, remaining.join(""), () => undefined);
+    return removed;
   });
 }
 

@@ -43,7 +43,7 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
   start: (parts) => {
     const store = new ProjectStore(parts);
     let known: { readonly stamp: string; readonly read: ReadKnowledge } | undefined;
-    let told: KnowledgeSection | undefined;
+    let cached: KnowledgeSection | undefined;
     let waiting: Waiting[] = [];
     let writing: Promise<void> | undefined;
 
@@ -57,10 +57,10 @@ export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> 
       const { stamp, read } = await current();
       // The date is part of the version, because entries dated in the future are ordered by the current time.
       const version = `${stamp} ${budgetTokens} ${parts.now().toISOString().slice(0, "YYYY-MM-DD".length)}`;
-      if (told?.version === version) return told;
+      if (cached?.version === version) return cached;
       const text = buildKnowledgeSection(read.entries, budgetTokens, parts.now());
-      told = { section: text, problems: read.problems, version };
-      return told;
+      cached = { section: text, problems: read.problems, version };
+      return cached;
     }
 
     /** Many conversations may save at once, so pending entries are written together. */
@@ -147,10 +147,10 @@ export class ProjectKnowledge {
   }
 
   /** Saves an entry in the project that a folder belongs to. */
-  async add(cwd: string, said: NewKnowledge, sessionId: string): Promise<AddOutcome> {
+  async add(cwd: string, entry: NewKnowledge, sessionId: string): Promise<AddOutcome> {
     const root = await findProjectRoot(cwd);
     try {
-      return await this.#with(root, (actor) => actor.ask({ type: "add", said, sessionId }));
+      return await this.#with(root, (actor) => actor.ask({ type: "add", said: entry, sessionId }));
     } catch (error) {
       if (error instanceof FailureError) return { status: "not_saved", reason: error.message };
       throw error;
@@ -168,7 +168,7 @@ export class ProjectKnowledge {
       return await ask(owner.actor);
     } finally {
       owner.asking -= 1;
-      this.#letGo();
+      this.#stopIdle();
     }
   }
 
@@ -181,7 +181,7 @@ export class ProjectKnowledge {
   }
 
   /** A busy owner stays: a second owner of its project would not know about its pending writes. */
-  #letGo(): void {
+  #stopIdle(): void {
     for (const [root, { actor, asking }] of this.#owners) {
       if (this.#owners.size <= maxProjects) return;
       if (asking > 0) continue;

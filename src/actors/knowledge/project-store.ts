@@ -63,10 +63,10 @@ export class ProjectStore {
   }
 
   /** Builds the entry for new knowledge, with secrets redacted. It supersedes an existing entry with the same text. */
-  entryOf(said: NewKnowledge, known: KnowledgeIndex, { source, sessionId }: SavedBy): KnowledgeEntry {
-    const { type, confidence, tags } = said;
-    const content = this.#redacted(said.content);
-    const supersedes = replacedBy({ ...said, content }, known);
+  entryOf(entry: NewKnowledge, known: KnowledgeIndex, { source, sessionId }: SavedBy): KnowledgeEntry {
+    const { type, confidence, tags } = entry;
+    const content = this.#redacted(entry.content);
+    const supersedes = replacedBy({ ...entry, content }, known);
     return {
       id: newId(known),
       timestamp: this.#parts.now().toISOString(),
@@ -125,11 +125,11 @@ export class ProjectStore {
     const { root } = this.#parts;
     if ((await knowledgeStamp(join(root, ...ownFolders))) === "ENOENT") return { ids: [], lines: 0 };
     await using folder = await this.#ownFolder();
-    const gone = await removeLines(folder, (lines) => {
+    const removed = await removeLines(folder, (lines) => {
       const goes = chosen(lines.flatMap(({ entry }) => entry ?? []));
       return lines.filter(({ entry }) => (entry === undefined ? !keepsUnknown : goes.has(entry.id)));
     });
-    return { ids: [...new Set(gone.flatMap(({ entry }) => entry?.id ?? []))], lines: gone.length };
+    return { ids: [...new Set(removed.flatMap(({ entry }) => entry?.id ?? []))], lines: removed.length };
   }
 
   async #ownFolder(): Promise<OpenFolder> {

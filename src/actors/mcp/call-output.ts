@@ -24,8 +24,8 @@ export function resultOutput({ content, structuredContent, isError }: CallToolRe
   const parts = content.slice(0, maxParts).map((part) => partText(part, imageNote(images)));
   if (content.length > maxParts) parts.push(`[${counted(content.length - maxParts, "more part")} left out]`);
   // By the protocol, text content repeats the structured content.
-  const isTold = content.some(({ type }) => type === "text");
-  if (!isTold && structuredContent !== undefined) parts.push(jsonText(structuredContent));
+  const hasText = content.some(({ type }) => type === "text");
+  if (!hasText && structuredContent !== undefined) parts.push(jsonText(structuredContent));
   const text = parts.join("\n");
   const cut = text.length > maxTextChars ? `\n[${counted(text.length - maxTextChars, "character")} left out]` : "";
   return {
@@ -38,14 +38,14 @@ export function resultOutput({ content, structuredContent, isError }: CallToolRe
 /** Converts a result for an event: all of its parts, shortened. */
 export function shortenedResult({ content, structuredContent, isError }: CallToolResult): CallToolResult {
   let left = maxEventChars;
-  const told = content.slice(0, maxParts).map((part): McpContent => {
+  const parts = content.slice(0, maxParts).map((part): McpContent => {
     const text = shortened(partText(part, noNote), left);
     left = Math.max(0, left - text.length);
     return { type: "text", text };
   });
   const structured = structuredContent === undefined ? undefined : jsonText(structuredContent);
   return {
-    content: told,
+    content: parts,
     ...(structured === undefined || structured.length > left ? {} : { structuredContent }),
     ...(isError === undefined ? {} : { isError }),
   };
@@ -65,28 +65,28 @@ function imageNote(images: ResultImages): BinaryNote {
   };
 }
 
-function partText(part: McpContent, shown: BinaryNote): string {
+function partText(part: McpContent, binaryNote: BinaryNote): string {
   const { type, text, mimeType, data, uri, name, resource } = part;
   switch (type) {
     case "text":
       return typeof text === "string" ? text : "";
     case "image":
     case "audio":
-      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)}${shown(data, type === "image")}]`;
+      return `[${type} ${shortOf(mimeType)}, ${bytesOf(data)}${binaryNote(data, type === "image")}]`;
     case "resource_link":
       return `[resource ${shortOf(uri)}: ${shortOf(name)}]`;
     case "resource":
-      return resourceText(resource, shown);
+      return resourceText(resource, binaryNote);
     default:
       return `[${shortOf(type)}, not shown]`;
   }
 }
 
-function resourceText(resource: unknown, shown: BinaryNote): string {
+function resourceText(resource: unknown, binaryNote: BinaryNote): string {
   const { uri, text, blob, mimeType } = Object(resource) as Readonly<Record<string, unknown>>;
   if (typeof text === "string") return `[resource ${shortOf(uri)}]\n${text}`;
   const isImage = typeof mimeType === "string" && mimeType.startsWith("image/");
-  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)}${shown(blob, isImage)}]`;
+  return `[resource ${shortOf(uri)}, ${shortOf(mimeType)}, ${bytesOf(blob)}${binaryNote(blob, isImage)}]`;
 }
 
 /** Returns the messages of a prompt as one text. */

@@ -40,7 +40,7 @@ export class ConversationServers {
   readonly #own: ReadonlySet<string>;
   readonly #ownSpecs: () => readonly ToolSpec[];
   readonly #unlisten: readonly (() => void)[];
-  readonly #told = new Map<string, McpStartupStatus>();
+  readonly #statuses = new Map<string, McpStartupStatus>();
   readonly #resourceTools: readonly Tool[];
   #publish: Publish | undefined;
   #starting: Promise<void> | undefined;
@@ -109,12 +109,12 @@ export class ConversationServers {
   async prompt(
     server: string,
     name: string,
-    given: Readonly<Record<string, string>>,
+    args: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string }> {
-    const asked = this.servers.find((each) => each.name === server);
-    if (asked === undefined) return { ok: false, error: "server not found" };
-    const answered = await asked.ask("prompts/get", { name, arguments: given }, signal);
+    const found = this.servers.find((each) => each.name === server);
+    if (found === undefined) return { ok: false, error: "server not found" };
+    const answered = await found.ask("prompts/get", { name, arguments: args }, signal);
     return answered.ok ? { ok: true, text: promptText(answered.value) } : answered;
   }
 
@@ -132,7 +132,7 @@ export class ConversationServers {
       }),
     );
     this.#isStarted = true;
-    const ends = [...this.#told];
+    const ends = [...this.#statuses];
     this.#publish?.({
       type: "mcp_startup_complete",
       ready: ends.flatMap(([server, { state }]) => (state === "ready" ? [server] : [])),
@@ -150,9 +150,9 @@ export class ConversationServers {
 
   /** Publishes each state only once. */
   #tell(server: string, status: McpStartupStatus): void {
-    const before = this.#told.get(server);
+    const before = this.#statuses.get(server);
     if (before?.state === status.state) return;
-    this.#told.set(server, status);
+    this.#statuses.set(server, status);
     this.#publish?.({ type: "mcp_startup_update", server, status });
   }
 
@@ -168,19 +168,19 @@ export class ConversationServers {
   #offer(): Offered {
     const tools = new Map<string, Tool>();
     const specs: ToolSpec[] = [];
-    const taken = new Set(this.#own);
+    const usedNames = new Set(this.#own);
     for (const server of this.servers) {
       for (const listed of "tools" in server.state ? server.state.tools : []) {
         if (tools.size === maxTools) break;
-        const name = toolName(server.name, listed.name, taken);
-        taken.add(name);
+        const name = toolName(server.name, listed.name, usedNames);
+        usedNames.add(name);
         tools.set(name, serverTool(name, server, listed));
         specs.push({ name, description: listed.description, parameters: { ...listed.inputSchema } });
       }
     }
     const readers = this.#withResources().length > 0 ? this.#resourceTools : [];
     for (const tool of readers) {
-      if (taken.has(tool.name)) continue;
+      if (usedNames.has(tool.name)) continue;
       tools.set(tool.name, tool);
       specs.push(toolSpec(tool));
     }
@@ -205,11 +205,11 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
       parameters: ListArguments,
       readOnly: true,
       run: async ({ server, cursor }, { signal }) => {
-        const asked = servers().filter(({ name: each }) => server === undefined || each === server);
-        if (server !== undefined && asked.length === 0) return unknownServer(server);
+        const selected = servers().filter(({ name: each }) => server === undefined || each === server);
+        if (server !== undefined && selected.length === 0) return unknownServer(server);
         const params = cursor === undefined || server === undefined ? {} : { cursor };
         const lists = await Promise.all(
-          asked.map(async (each) => listOf(each.name, await each.ask(method, params, signal), field)),
+          selected.map(async (each) => listOf(each.name, await each.ask(method, params, signal), field)),
         );
         return {
           content: shortened(jsonText(lists), maxListedChars),
@@ -225,9 +225,9 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
       description: "Reads a resource of an MCP server.",
       parameters: ReadArguments,
       run: async ({ server, uri }, { signal }) => {
-        const asked = servers().find(({ name }) => name === server);
-        if (asked === undefined) return unknownServer(server);
-        const answered = await asked.ask("resources/read", { uri }, signal);
+        const found = servers().find(({ name }) => name === server);
+        if (found === undefined) return unknownServer(server);
+        const answered = await found.ask("resources/read", { uri }, signal);
         if (!answered.ok) return { content: `MCP server ${server}: ${answered.error}`, success: false };
         const { contents } = Object(answered.value) as { readonly contents?: unknown };
         const parts = Array.isArray(contents)
@@ -293,12 +293,12 @@ async function elicit(
   context: ToolContext,
 ): Promise<ElicitationAnswer> {
   const values = defaultAnswers(schema);
-  const asked = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];
+  const command = [`mcp__${server}`, message.slice(0, maxMessageChars), schemaText(schema)];
   const reason =
     values === undefined
       ? `the MCP server ${server} asks for values that cannot be entered here; it gets none, whatever you answer`
       : `the MCP server ${server} asks this during the call; yes sends it ${JSON.stringify(values)}`;
-  const decision = await context.ask?.({ argv: asked, cwd: context.cwd }, reason);
+  const decision = await context.ask?.({ argv: command, cwd: context.cwd }, reason);
   if (!isYes(decision)) return { action: decision === "abort" ? "cancel" : "decline" };
   return values === undefined ? { action: "cancel" } : { action: "accept", content: values };
 }

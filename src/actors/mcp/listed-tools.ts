@@ -60,7 +60,7 @@ export class ToolList {
   readonly #wanted: Wanted;
   readonly #tools = new Map<string, ListedTool>();
   readonly #leftOut: string[] = [];
-  #looked = 0;
+  #checked = 0;
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted;
@@ -68,13 +68,13 @@ export class ToolList {
 
   /** Whether all later tools would be ignored. */
   get isFull(): boolean {
-    return this.#tools.size >= maxTools || this.#looked >= maxLooked;
+    return this.#tools.size >= maxTools || this.#checked >= maxLooked;
   }
 
   add(page: readonly unknown[]): void {
-    const looked = page.slice(0, maxLooked - this.#looked);
-    this.#looked += looked.length;
-    for (const raw of looked) {
+    const checked = page.slice(0, maxLooked - this.#checked);
+    this.#checked += checked.length;
+    for (const raw of checked) {
       const { name } = Object(raw) as { readonly name?: unknown };
       if (typeof name === "string" && !isWanted(name, this.#wanted)) continue;
       const tool = this.#tools.size < maxTools ? listedTool(raw) : tooMany;
@@ -103,12 +103,12 @@ function listedTool(raw: unknown): ListedTool | string {
   if (typeof name !== "string" || name === "" || name.length > maxNameChars) return "invalid name";
   if (!isRecord(inputSchema) || inputSchema["type"] !== "object") return "its schema is not an object schema";
   try {
-    const told = Object.fromEntries(Object.entries(inputSchema).filter(([key]) => !refusedKeys.has(key)));
-    const { properties = {} } = told;
+    const allowed = Object.fromEntries(Object.entries(inputSchema).filter(([key]) => !refusedKeys.has(key)));
+    const { properties = {} } = allowed;
     if (!isRecord(properties)) return "its schema is not an object schema";
     const wrong = Object.keys(properties).find((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key));
     if (wrong !== undefined) return "an argument's name is not accepted by every model";
-    const schema = withItems({ ...told, properties });
+    const schema = withItems({ ...allowed, properties });
     if (JSON.stringify(schema).length > maxSchemaChars) return "its schema is too long";
     return {
       name,
@@ -124,10 +124,10 @@ function listedTool(raw: unknown): ListedTool | string {
 
 /** Adds `items` to every array schema without it, because OpenAI rejects tools with such a schema. */
 function withItems(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const told = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, partOf(key, value)]));
+  const converted = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, partOf(key, value)]));
   const { type } = schema;
   const isArray = type === "array" || (Array.isArray(type) && type.includes("array"));
-  return isArray && !isRecord(schema["items"]) ? { ...told, items: {} } : told;
+  return isArray && !isRecord(schema["items"]) ? { ...converted, items: {} } : converted;
 }
 
 function partOf(key: string, value: unknown): unknown {
@@ -142,14 +142,14 @@ function inner(value: unknown): unknown {
 }
 
 /** Returns the model's name for a tool: `mcp__server__tool`, in characters and a length that every wire API accepts. */
-export function toolName(server: string, tool: string, taken: ReadonlySet<string>): string {
+export function toolName(server: string, tool: string, usedNames: ReadonlySet<string>): string {
   const plain = `mcp__${server}__${tool}`;
   const fit = plain.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   // A changed name could equal another tool's name, so it gets a hash of the original.
-  if (fit === plain && fit.length <= maxToolNameChars && !taken.has(fit)) return fit;
+  if (fit === plain && fit.length <= maxToolNameChars && !usedNames.has(fit)) return fit;
   for (let count = 0; ; count += 1) {
     const hash = createHash("sha256").update(`${plain}\0${count}`).digest("hex").slice(0, hashChars);
     const name = `${fit.slice(0, maxToolNameChars - hashChars - 1)}_${hash}`;
-    if (!taken.has(name)) return name;
+    if (!usedNames.has(name)) return name;
   }
 }

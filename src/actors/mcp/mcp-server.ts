@@ -171,24 +171,24 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
     function explained(reason: string): string {
       const last = "url" in entry || stderr.last === "" ? "" : `; it wrote: ${stderr.last}`;
-      return shortened(told(reason) + last, maxErrorChars);
+      return shortened(redacted(reason) + last, maxErrorChars);
     }
 
     /** Cut before redaction, because the reason may be as long as a message. */
-    function told(reason: string): string {
+    function redacted(reason: string): string {
       return shortened(redactor.text(shortened(reason, 4 * maxErrorChars)), maxErrorChars);
     }
 
     /** Redacts the answer, because a server has its own secrets and may return them to any caller. */
-    async function request(open: Connection, ...asked: Parameters<Connection["request"]>): Promise<unknown> {
-      return redactor.value(await open.request(...asked));
+    async function request(open: Connection, ...args: Parameters<Connection["request"]>): Promise<unknown> {
+      return redactor.value(await open.request(...args));
     }
 
     async function answered(work: () => Promise<unknown>): Promise<Answered> {
       try {
         return { ok: true, value: await work() };
       } catch (error) {
-        return { ok: false, error: told(messageOf(error)) };
+        return { ok: false, error: redacted(messageOf(error)) };
       }
     }
 
@@ -257,7 +257,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       connect: async () => {
         await connected().catch((error: unknown) => {
           // Out of budget: no connection was attempted.
-          if (state.status !== "failed") become({ status: "failed", error: told(messageOf(error)) });
+          if (state.status !== "failed") become({ status: "failed", error: redacted(messageOf(error)) });
         });
         return state;
       },

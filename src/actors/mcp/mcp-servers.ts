@@ -127,7 +127,7 @@ export class SharedServer {
     this.entry = options.entry;
     this.#ref = spawn(mcpServer, options, {
       capacity,
-      onEvent: ({ msg }) => this.#hear(msg),
+      onEvent: ({ msg }) => this.#onMessage(msg),
       onFailed: ({ message }) => this.#become({ status: "failed", error: message }),
     });
   }
@@ -180,7 +180,7 @@ export class SharedServer {
     await this.#ref.stop();
   }
 
-  #hear(msg: McpServerMsg): void {
+  #onMessage(msg: McpServerMsg): void {
     if (msg.type === "state") return this.#become(msg.state);
     void this.#answer(msg);
   }

@@ -17,12 +17,12 @@ const maxElicitations = 10;
 
 /** The calls running on a server, and its questions during them. */
 export class RunningCalls {
-  readonly #ask: (asked: PendingElicitation) => void;
+  readonly #ask: (elicitation: PendingElicitation) => void;
   readonly #calls = new Map<string, RunningCall>();
   readonly #elicitations = new Map<number, (answer: ElicitationAnswer) => void>();
   #elicitationCount = 0;
 
-  constructor(ask: (asked: PendingElicitation) => void) {
+  constructor(ask: (elicitation: PendingElicitation) => void) {
     this.#ask = ask;
   }
 
@@ -127,12 +127,12 @@ type Value = string | number | boolean;
 export function defaultAnswers(schema: unknown): Record<string, Value> | undefined {
   const { properties, required } = Object(schema) as { readonly properties?: unknown; readonly required?: unknown };
   if (!isRecord(properties)) return {};
-  const said = Object.entries(properties).flatMap(([name, field]): [string, Value][] => {
+  const entries = Object.entries(properties).flatMap(([name, field]): [string, Value][] => {
     const { default: value, type } = Object(field) as { readonly default?: unknown; readonly type?: unknown };
     if (isValue(value)) return [[name, value]];
     return type === "boolean" ? [[name, true]] : [];
   });
-  const values = Object.fromEntries(said);
+  const values = Object.fromEntries(entries);
   const isComplete = !Array.isArray(required) || required.every((name) => Object.hasOwn(values, String(name)));
   return isComplete ? values : undefined;
 }

@@ -19,7 +19,7 @@ export interface OpenedServers {
 export class ServerLeases {
   readonly #options: ServerLeasesOptions;
   /** Conversations that are opened together read their project's servers once. */
-  readonly #looking = new Map<string, Promise<ProjectServers>>();
+  readonly #lookups = new Map<string, Promise<ProjectServers>>();
   #servers: Promise<McpServers> | undefined;
 
   constructor(options: ServerLeasesOptions) {
@@ -43,11 +43,11 @@ export class ServerLeases {
   }
 
   #project(realRoot: string): Promise<ProjectServers> {
-    const known = this.#looking.get(realRoot);
+    const known = this.#lookups.get(realRoot);
     if (known !== undefined) return known;
-    const looking = readProjectServers(this.#options.home, realRoot).finally(() => this.#looking.delete(realRoot));
-    this.#looking.set(realRoot, looking);
-    return looking;
+    const lookup = readProjectServers(this.#options.home, realRoot).finally(() => this.#lookups.delete(realRoot));
+    this.#lookups.set(realRoot, lookup);
+    return lookup;
   }
 }
 

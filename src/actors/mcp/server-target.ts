@@ -22,8 +22,8 @@ export function resolveServerTarget(entry: McpServerEntry, root: string, env: En
     return { type: "url", url: entry.url, headers: headersOf(entry, env), hasProof: hasAuthorizationHeader(entry) };
   }
   const { command, args = [], cwd = "." } = entry;
-  const given = { ...toolEnv(env, entry.env_vars), ...entry.env };
-  return { type: "command", command, args, cwd: resolve(root, cwd), env: given };
+  const variables = { ...toolEnv(env, entry.env_vars), ...entry.env };
+  return { type: "command", command, args, cwd: resolve(root, cwd), env: variables };
 }
 
 export function hasAuthorizationHeader(entry: McpServerEntry): boolean {

@@ -78,7 +78,7 @@ export function planRetention<T extends Due>(
 ): RetentionPlan<T> {
   const gap = now - (state?.ranAt ?? 0);
   const before = state !== undefined && gap >= minGapMs && gap <= maxGapMs ? state.notices : {};
-  const [fresh, pending, ripe]: [T[], T[], T[]] = [[], [], []];
+  const [fresh, pending, expired]: [T[], T[], T[]] = [[], [], []];
   const notices: Record<string, Notice> = {};
   for (const one of due) {
     const known = Object.hasOwn(before, one.key) ? before[one.key] : undefined;
@@ -90,7 +90,7 @@ export function planRetention<T extends Due>(
     const notice = { ...known, reminders: known.reminders + 1 };
     if (notice.reminders >= minReminders && now - notice.since >= noticeDays * dayMs) {
       // Its notice is used up: if it is restored, or cannot be deleted, it is announced again.
-      ripe.push(one);
+      expired.push(one);
     } else {
       pending.push(one);
       notices[one.key] = notice;
@@ -98,7 +98,7 @@ export function planRetention<T extends Due>(
   }
   const announced = fresh.slice(0, maxNamed);
   for (const { key, updatedAt, why } of announced) notices[key] = { since: now, reminders: 0, updatedAt, why };
-  return { announced, pending, ripe, next: { version: 1, ranAt: now, notices } };
+  return { announced, pending, ripe: expired, next: { version: 1, ranAt: now, notices } };
 }
 
 type Notice = z.infer<typeof Notice>;

@@ -153,16 +153,16 @@ function removalNotice(due: readonly DueTrash[], from: string): string[] {
   ];
 }
 
-function trashedNotice(ripe: readonly DueConversation[]): string[] {
-  if (ripe.length === 0) return [];
-  const shown = ripe.map(({ conversation }) => labelText(conversation)).join(", ");
-  return [`As announced, ${countNow(ripe.length)} in the trash: ${shown}. To restore one: cody undelete <id>`];
+function trashedNotice(expired: readonly DueConversation[]): string[] {
+  if (expired.length === 0) return [];
+  const names = expired.map(({ conversation }) => labelText(conversation)).join(", ");
+  return [`As announced, ${countNow(expired.length)} in the trash: ${names}. To restore one: cody undelete <id>`];
 }
 
-function removedNotice(ripe: readonly DueTrash[]): string[] {
-  if (ripe.length === 0) return [];
-  const shown = ripe.map(({ entry }) => labelText(entry)).join(", ");
-  return [`As announced, ${countNow(ripe.length)} permanently deleted from the trash: ${shown}`];
+function removedNotice(expired: readonly DueTrash[]): string[] {
+  if (expired.length === 0) return [];
+  const names = expired.map(({ entry }) => labelText(entry)).join(", ");
+  return [`As announced, ${countNow(expired.length)} permanently deleted from the trash: ${names}`];
 }
 
 function isConversation(due: DueConversation | DueTrash): due is DueConversation {

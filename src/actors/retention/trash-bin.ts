@@ -163,8 +163,9 @@ export class TrashBin implements AsyncDisposable {
     const own = [places.directory, ...places.elsewhere].filter((directory) => !isCodexDirectory(directory, places));
     const indexes = own.flatMap((directory) => [namesFile(directory, places.codexHome), pinsFile(directory, places)]);
     const stillThere = new Set((await this.#entries()).map(({ id }) => id));
-    const gone = new Set(ids.filter((id) => !stillThere.has(id)));
-    if (gone.size > 0) await Promise.all(indexes.map((index) => forgetInIndex(index, gone).catch(() => undefined)));
+    const removed = new Set(ids.filter((id) => !stillThere.has(id)));
+    if (removed.size > 0)
+      await Promise.all(indexes.map((index) => forgetInIndex(index, removed).catch(() => undefined)));
   }
 
   async #audit(action: "trashed" | "restored" | "removed", { id, path, bytes, why }: Trashed): Promise<void> {

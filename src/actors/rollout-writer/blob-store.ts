@@ -38,14 +38,14 @@ export class BlobStore {
    * Never rejects: an output that cannot be kept must not end a turn. Calls run one at a time, so that the bound holds.
    */
   keep(text: string): Promise<BlobOutcome> {
-    const keeping = this.#before
+    const storing = this.#before
       .then(() => this.#keep(text))
       .catch((error: unknown): BlobOutcome => ({
         status: "not_kept",
         reason: saveFailureReason(error),
       }));
-    this.#before = keeping;
-    return keeping;
+    this.#before = storing;
+    return storing;
   }
 
   async #keep(text: string): Promise<BlobOutcome> {

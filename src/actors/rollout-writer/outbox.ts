@@ -147,7 +147,7 @@ export class RolloutOutbox implements Outgoing {
 
   writer(): RolloutWriterRef {
     this.#writer ??= this.#options.spawnWriter({
-      onEvent: ({ msg }) => this.#heard(msg),
+      onEvent: ({ msg }) => this.#onEvent(msg),
       onRestart: () => this.#restarted(),
       onFailed: ({ message }) => this.#failed(message),
     });
@@ -175,7 +175,7 @@ export class RolloutOutbox implements Outgoing {
     this.#perhapsLocked.clear();
   }
 
-  #heard(event: RolloutWriterEvent): void {
+  #onEvent(event: RolloutWriterEvent): void {
     const rollout = this.#rollouts.get(event.conversationId);
     if (event.type === "saved") rollout?.saved(event.bytes, event.lines);
     else rollout?.notSaved(event.reason);

@@ -162,8 +162,8 @@ export function recorderRollout(recorder: TurnRecorder, conversationId: string, 
 }
 
 /** Hashed, because a turn may be long. */
-function keyOf(given: RolloutTurn | CompactionRecord): string {
-  return createHash("sha256").update(JSON.stringify(given)).digest("base64");
+function keyOf(record: RolloutTurn | CompactionRecord): string {
+  return createHash("sha256").update(JSON.stringify(record)).digest("base64");
 }
 
 function notSaved(conversationId: string, { reason }: Extract<SaveOutcome, { status: "not_saved" }>): FailureError {

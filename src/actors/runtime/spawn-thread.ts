@@ -167,7 +167,7 @@ class ThreadCell implements ThreadListener {
         this.#onRestart(report.failure);
         break;
       case "failed":
-        this.#giveUp(report.failure);
+        this.#fail(report.failure);
         break;
       case "stopped":
         this.#stopped.resolve();
@@ -191,7 +191,7 @@ class ThreadCell implements ThreadListener {
     if (!this.#restarts.spend()) {
       const { restarts, windowMs } = this.#restarts.budget;
       const message = `${failure.message} (failed for good: ${restarts} restarts within ${windowMs} ms)`;
-      return this.#giveUp({ ...failure, message, retryable: false });
+      return this.#fail({ ...failure, message, retryable: false });
     }
     this.#thread = new Thread(this.#options, this);
     this.#alive = true;
@@ -242,7 +242,7 @@ class ThreadCell implements ThreadListener {
     });
   }
 
-  #giveUp(failure: Failure): void {
+  #fail(failure: Failure): void {
     this.#refusal = failure;
     this.#calls.refuseAll(failure);
     void this.#thread.close();

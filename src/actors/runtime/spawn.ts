@@ -98,34 +98,34 @@ export class Cell implements Runnable, Host {
   }
 
   handleMessages(limit: number): number {
-    let taken = 0;
-    while (taken < limit && this.#incarnation.isLive) {
+    let handled = 0;
+    while (handled < limit && this.#incarnation.isLive) {
       const envelope = this.#mailbox.shift();
       if (envelope === undefined) break;
       this.#incarnation.handle(envelope);
-      taken += 1;
+      handled += 1;
     }
-    return taken;
+    return handled;
   }
 
   async #supervise(): Promise<void> {
     let cause: Failure | undefined;
     for (;;) {
-      const life = this.#incarnation;
-      if (await life.start()) {
+      const current = this.#incarnation;
+      if (await current.start()) {
         if (cause !== undefined) this.#onRestart(cause);
         if (this.hasWork) schedule(this);
       }
-      cause = await life.failure;
+      cause = await current.failure;
       if (cause === undefined) return;
-      await life.end(cause);
+      await current.end(cause);
       if (this.#refusal !== undefined) return;
-      if (!this.#restarts.spend()) return this.#giveUp(cause);
+      if (!this.#restarts.spend()) return this.#fail(cause);
       this.#incarnation = new Incarnation(this.#actor, this);
     }
   }
 
-  #giveUp({ message }: Failure): void {
+  #fail({ message }: Failure): void {
     const { restarts, windowMs } = this.#restarts.budget;
     const failure = makeFailure(
       "actor_failed",

@@ -42,8 +42,8 @@ export async function askDuringCall(
   const approval_id = context.newId();
   // The question is not a call, and must not be confused with the call it belongs to.
   const ids = { approval_id, call_id: `${call.callId}:${approval_id}`, turn_id: context.turn.turnId };
-  const asked = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
-  const decision = await askUser({ ...ids, ...asked }, call, context);
+  const approval = { tool: call.name, command: [...question.argv], cwd: question.cwd, reason };
+  const decision = await askUser({ ...ids, ...approval }, call, context);
   context.turn.status = { status: "awaiting_tool_result", callId: call.callId };
   return decision;
 }
@@ -80,11 +80,11 @@ function approvalRequest(
   context: CallContext,
 ): ApprovalRequest {
   const { argv, cwd, changes } = command;
-  const asked = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
+  const approval = { tool: call.name, command: [...argv], cwd, ...(changes === undefined ? {} : { changes }) };
   const earlier = context.approvals.unanswered(call.callId);
-  const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...asked }, earlier);
+  const isSame = earlier !== undefined && isDeepStrictEqual({ ...earlier, ...approval }, earlier);
   const approval_id = isSame ? earlier.approval_id : context.newId();
-  return { approval_id, call_id: call.callId, turn_id: context.turn.turnId, ...asked, reason };
+  return { approval_id, call_id: call.callId, turn_id: context.turn.turnId, ...approval, reason };
 }
 
 async function askUser(

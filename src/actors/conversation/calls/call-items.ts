@@ -167,8 +167,8 @@ export function prepareCall(
   if (isLeftOver && written.includes(mask)) return { type: "refused", call, reason: redactedArgumentsProblem };
   try {
     const what = `the arguments of ${name}`;
-    const given = givenArguments(call, what);
-    const args: unknown = parsed(tool.parameters, given, what);
+    const rawArguments = rawArgumentsOf(call, what);
+    const args: unknown = parsed(tool.parameters, rawArguments, what);
     return { type: "run", call, callId: call.call_id ?? "", name: tool.name, tool, args, isLeftOver };
   } catch (error) {
     return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };
@@ -180,15 +180,15 @@ function writtenArguments(call: RunnableCallItem): string {
   return call.type === "custom_tool_call" ? call.input : call.arguments;
 }
 
-function givenArguments(call: RunnableCallItem, what: string): unknown {
+function rawArgumentsOf(call: RunnableCallItem, what: string): unknown {
   if (call.type === "local_shell_call") return shellArguments(call.action);
   return call.type === "custom_tool_call" ? { input: call.input } : jsonValue(call.arguments, what);
 }
 
 /** Converts to the arguments of our shell tool; unknown keys are kept, so that it rejects them by name. */
 function shellArguments({ working_directory: workdir, ...action }: Readonly<Record<string, unknown>>): unknown {
-  const given = Object.entries({ workdir, ...action });
-  return Object.fromEntries(given.filter(([key, value]) => key !== "type" && !isAbsent(value)));
+  const entries = Object.entries({ workdir, ...action });
+  return Object.fromEntries(entries.filter(([key, value]) => key !== "type" && !isAbsent(value)));
 }
 
 function isAbsent(value: unknown): boolean {

@@ -22,10 +22,10 @@ export class OutputStore implements MemoryBudget {
   readonly #submissionId: string;
   readonly #storing = new Set<Promise<void>>();
 
-  constructor(blobs: BlobStore, room: MemoryBudget, told: OutputReporter, submissionId: string) {
+  constructor(blobs: BlobStore, memory: MemoryBudget, reporter: OutputReporter, submissionId: string) {
     this.#blobs = blobs;
-    this.#memory = room;
-    this.#reporter = told;
+    this.#memory = memory;
+    this.#reporter = reporter;
     this.#submissionId = submissionId;
   }
 
@@ -38,8 +38,8 @@ export class OutputStore implements MemoryBudget {
   }
 
   store(callId: string, text: string): void {
-    const keeping = this.#storeAndRecord(callId, text).finally(() => this.#storing.delete(keeping));
-    this.#storing.add(keeping);
+    const storing = this.#storeAndRecord(callId, text).finally(() => this.#storing.delete(storing));
+    this.#storing.add(storing);
   }
 
   /** Resolves when all outputs are stored, or after a timeout; a late one is recorded when it is done. */

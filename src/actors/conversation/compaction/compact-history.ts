@@ -91,14 +91,17 @@ async function tryToCompact(
   const { plan, size, history } = planning;
   if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet" };
   const before = snapshot(context);
-  const made = await makeSummary(context, request, planning, signal);
+  const summary = await makeSummary(context, request, planning, signal);
   await yieldFairly("end");
-  if (signal.aborted || made.status === "aborted") return { status: "aborted" };
-  if (made.status === "kept") return made;
+  if (signal.aborted || summary.status === "aborted") return { status: "aborted" };
+  if (summary.status === "kept") return summary;
   if (!isUnchanged(before, context)) return { status: "kept", reason: "the history changed while it was summarized" };
   const files = extractFileOperations(history.slice(0, plan.cut), filesOf(context));
-  const kept = repairedSummary(made.text, missingFrom(made.text, mustKeep(plan.toSummarize, plan.previousSummary)));
-  const items = plan.build(kept + formatFileOperations(files));
+  const repaired = repairedSummary(
+    summary.text,
+    missingFrom(summary.text, mustKeep(plan.toSummarize, plan.previousSummary)),
+  );
+  const items = plan.build(repaired + formatFileOperations(files));
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   // Automatic compactions stop here; otherwise a summary as long as the history would be paid for again and again.
   if (request.trigger === "auto" && tokensAfter >= tokensBefore) {
@@ -113,13 +116,13 @@ async function tryToCompact(
     strategy: planning.strategy.name,
     tokensBefore,
     tokensAfter,
-    summary: kept,
-    source: made.source,
-    truncatedCount: made.truncatedCount,
+    summary: repaired,
+    source: summary.source,
+    truncatedCount: summary.truncatedCount,
   };
   recordCompaction(
     context,
-    { ...outcome, trigger: request.trigger, items, files, usage: made.usage },
+    { ...outcome, trigger: request.trigger, items, files, usage: summary.usage },
     request.submissionId,
   );
   return outcome;

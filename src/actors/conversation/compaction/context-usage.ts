@@ -41,7 +41,7 @@ export async function previewCompaction(
   const planning = planCompaction(context, context.cell.settings, { strategy });
   const { plan, size, history } = planning;
   const items = plan.build("");
-  const kept = new Set(items);
+  const remaining = new Set(items);
   const { window, limit } = windowOf(context);
   return {
     strategy: planning.strategy.name,
@@ -50,7 +50,7 @@ export async function previewCompaction(
     window,
     limit,
     kept: items.map((item) => sizeOf(item, size)),
-    dropped: history.filter((item) => !kept.has(item)).map((item) => sizeOf(item, size)),
+    dropped: history.filter((item) => !remaining.has(item)).map((item) => sizeOf(item, size)),
   };
 }
 

@@ -31,18 +31,18 @@ export interface PlannedCompaction {
 export function planCompaction(
   { parts, cell }: PlanContext,
   settings: Settings,
-  asked: { readonly strategy?: string | undefined; readonly cut?: number; readonly isUrgent?: boolean },
+  request: { readonly strategy?: string | undefined; readonly cut?: number; readonly isUrgent?: boolean },
 ): PlannedCompaction {
   const { settings: compaction } = parts.compaction;
-  const strategy = chooseStrategy(parts, settings, asked.strategy);
+  const strategy = chooseStrategy(parts, settings, request.strategy);
   const size = new ContextSize(parts, cell, settings);
   const { instructions, tools } = size.overhead;
   // If a request was too long, the model's real window is smaller than we assume.
   const window = parts.compaction.window(settings).tokens;
-  const room = asked.isUrgent === true ? Math.min(window, size.active) : window;
+  const room = request.isUrgent === true ? Math.min(window, size.active) : window;
   const targetTokens = Math.max(Math.floor(room * COMPACT_TARGET) - instructions - tools, 1);
   const history = withMarkedSummaries(cell.state.history);
-  const cut = asked.cut === undefined ? {} : { cut: asked.cut };
+  const cut = request.cut === undefined ? {} : { cut: request.cut };
   return {
     strategy,
     size,
@@ -55,9 +55,9 @@ export function planCompaction(
 export function chooseStrategy(
   { compaction: { strategies, settings } }: TurnParts,
   { model }: Settings,
-  asked?: string,
+  requested?: string,
 ): CompactionStrategy {
-  const name = asked ?? settings.strategy;
+  const name = requested ?? settings.strategy;
   const strategy = strategyFor(model, name, strategies);
   if (strategy === undefined) throw new Error(`unknown compaction strategy ${name}`);
   return strategy;

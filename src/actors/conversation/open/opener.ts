@@ -163,8 +163,8 @@ export class ConversationOpener {
     });
   }
 
-  #workingFolder(recorded: ConversationConfig, asked: ConversationConfig): Promise<WorkingFolder> {
-    return chooseWorkingFolder({ recorded: recorded.cwd, asked: asked.cwd, callers: this.#spawner.cwd });
+  #workingFolder(recorded: ConversationConfig, requested: ConversationConfig): Promise<WorkingFolder> {
+    return chooseWorkingFolder({ recorded: recorded.cwd, asked: requested.cwd, callers: this.#spawner.cwd });
   }
 
   #listing(id: string, state: ConversationState): Pick<SpawnInput, "onRenamed" | "onPinned"> {
@@ -241,20 +241,20 @@ function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]):
 
 /** Reads git information of projects. Conversations that are opened together read it once. */
 class GitInfos {
-  readonly #looking = new Map<string, Promise<GitInfo | undefined>>();
+  readonly #lookups = new Map<string, Promise<GitInfo | undefined>>();
 
   of(root: string): Promise<GitInfo | undefined> {
-    const known = this.#looking.get(root);
+    const known = this.#lookups.get(root);
     if (known !== undefined) return known;
-    const looking = readGitInfo(root).finally(() => this.#looking.delete(root));
-    this.#looking.set(root, looking);
-    return looking;
+    const lookup = readGitInfo(root).finally(() => this.#lookups.delete(root));
+    this.#lookups.set(root, lookup);
+    return lookup;
   }
 }
 
 /** Whether the caller asks for a provider, a model, an API or a policy that differs from the rollout's last ones. */
-function hasNewChoice(state: ConversationState, settings: Settings, asked: ConversationConfig): boolean {
-  const { provider, api, model, approvalPolicy, sandbox } = asked;
+function hasNewChoice(state: ConversationState, settings: Settings, requested: ConversationConfig): boolean {
+  const { provider, api, model, approvalPolicy, sandbox } = requested;
   const last = state.turnContext ?? state.metadata;
   const recorded = recordedConfig(state);
   const isOther =

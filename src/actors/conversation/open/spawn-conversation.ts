@@ -59,7 +59,7 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     tokenRatio: undefined,
   };
   const requests = new OpenApprovalEvents<Event>(
-    (asked) => asked,
+    (request) => request,
     (_, callId) => isUnanswered(cell.state.approvals.get(callId)),
   );
   const queue = new EventQueue<Event>({

@@ -284,7 +284,7 @@ class Providers {
     const key = `${provider} ${api} ${baseUrl} ${login}`;
     const known = this.#wired.get(key);
     if (known !== undefined) return known;
-    const made = wireProvider({
+    const created = wireProvider({
       provider,
       api,
       baseUrl,
@@ -293,8 +293,8 @@ class Providers {
       redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });
-    this.#wired.set(key, made);
-    return made;
+    this.#wired.set(key, created);
+    return created;
   }
 
   #makeRedactor(): (text: string) => string {

@@ -193,9 +193,9 @@ async function chooseImportId(
 /** Returns the conversation whose rollout is this very file. */
 async function keptIn(store: ImportIds["store"], { path }: SourceFile): Promise<string | undefined> {
   const id = idFromFileName(basename(path));
-  const kept = id === undefined ? undefined : await store.kept(id);
-  if (kept?.path === undefined) return undefined;
-  return (await realpath(kept.path).catch(() => undefined)) === path ? id : undefined;
+  const existing = id === undefined ? undefined : await store.kept(id);
+  if (existing?.path === undefined) return undefined;
+  return (await realpath(existing.path).catch(() => undefined)) === path ? id : undefined;
 }
 
 type Before =

@@ -154,8 +154,8 @@ function chooseProvider({ config, recorded = {}, conversation, env, inProcess }:
   const choice = mergeChoice([config, recorded, conversation], { env, providers, auth }, models);
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
   const { withoutKey } = conversation;
-  const said = { ...choice, providers, models, auth };
-  const found = resolveProvider({ config: said, env, inProcess, withoutKey, command: "chat" });
+  const providerConfig = { ...choice, providers, models, auth };
+  const found = resolveProvider({ config: providerConfig, env, inProcess, withoutKey, command: "chat" });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
   // A recorded API choice holds only for the recorded provider.

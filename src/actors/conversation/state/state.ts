@@ -144,8 +144,8 @@ function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { t
     const { type: _, ...request } = payload;
     state.approvals.set(request.call_id, { request });
   } else if (payload.type === "approval_decided") {
-    const asked = state.approvals.get(payload.call_id);
-    if (asked !== undefined) state.approvals.set(payload.call_id, { ...asked, decision: payload.decision });
+    const pending = state.approvals.get(payload.call_id);
+    if (pending !== undefined) state.approvals.set(payload.call_id, { ...pending, decision: payload.decision });
   }
 }
 

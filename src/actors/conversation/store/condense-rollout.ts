@@ -52,7 +52,7 @@ const pieceBytes = 64 * 1024;
  */
 export async function condenseRollout(stretch: RolloutSegment): Promise<CondensedRollout<LineObject[]>> {
   const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = stretch;
-  const kept: SizedLine[] = [];
+  const remaining: SizedLine[] = [];
   let [lines, bytes] = [0, 0];
   for await (const batch of rawBatches(path, conversationId, { range, upTo: beginning })) {
     for (const raw of batch) {
@@ -72,10 +72,10 @@ export async function condenseRollout(stretch: RolloutSegment): Promise<Condense
       if (beginning !== undefined && read.value.type === "session_meta") continue;
       // Nearly all lines are dropped here; keeping them would only fill the memory until the end of the stretch.
       if (replacedBehind && isDroppedByReplacement(read.value) && !(shows && isShownLine(read.value))) continue;
-      kept.push({ value: read.value, bytes: raw.bytes.length });
+      remaining.push({ value: read.value, bytes: raw.bytes.length });
     }
   }
-  const { lines: left, shown, replaced } = condenseLines(kept, replacedBehind);
+  const { lines: left, shown, replaced } = condenseLines(remaining, replacedBehind);
   return {
     status: "read",
     shown: splitIntoPieces(shows ? shown : []),
@@ -119,7 +119,7 @@ export interface Condensed {
  */
 export function condenseLines(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
   const newestFirst: SizedLine[] = [];
-  const shown: SizedLine[] = [];
+  const displayed: SizedLine[] = [];
   const newer = new Set<LineUse>();
   let replaced = replacedBehind;
   for (const line of lines.toReversed()) {
@@ -127,11 +127,11 @@ export function condenseLines(lines: readonly SizedLine[], replacedBehind: boole
     const isOutdone = isDroppedByReplacement(line.value) || (use !== "kept" && newer.has(use));
     // All lines after the replacement are kept, because the validator counts the ones it does not understand.
     if (!replaced || !isOutdone) newestFirst.push(line);
-    else if (isShownLine(line.value)) shown.push(line);
+    else if (isShownLine(line.value)) displayed.push(line);
     newer.add(use);
     if (use === "replaces") replaced = true;
   }
-  return { lines: newestFirst.toReversed(), shown: shown.toReversed(), replaced };
+  return { lines: newestFirst.toReversed(), shown: displayed.toReversed(), replaced };
 }
 
 /**

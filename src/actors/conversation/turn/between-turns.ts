@@ -78,10 +78,10 @@ export function strategyProblem({ parts }: PlanContext, name: string | undefined
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
-function belowTargetReason(context: ConversationContext, asked: string | undefined): string | undefined {
+function belowTargetReason(context: ConversationContext, requested: string | undefined): string | undefined {
   const { parts, cell } = context;
   const { settings } = cell;
-  const strategy = chooseStrategy(parts, settings, asked);
+  const strategy = chooseStrategy(parts, settings, requested);
   if (strategy.name !== "recent-turns") return undefined;
   const { active } = new ContextSize(parts, cell, settings);
   const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);

@@ -76,8 +76,8 @@ export class Recording {
   closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly RunnableCallItem[]): void {
     const open = this.#state.openTurn;
     const id = open === undefined ? "" : (turn?.submissionId ?? "");
-    const kept = new Set(leftOver);
-    for (const call of openCalls(this.#state.history)) if (!kept.has(call)) this.#closeInterrupted(call, id);
+    const remaining = new Set(leftOver);
+    for (const call of openCalls(this.#state.history)) if (!remaining.has(call)) this.#closeInterrupted(call, id);
     if (open === undefined || leftOver.length > 0) return;
     if (turn !== undefined) turn.status = { status: "cancelled" };
     this.noteAbort(id);

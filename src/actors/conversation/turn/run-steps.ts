@@ -80,7 +80,7 @@ export async function runSteps(
     signal.aborted || budget.exceeded === undefined
       ? { status: "aborted" }
       : { status: "failed", failure: budget.exceeded, lastAgentMessage };
-  let thoughts: ReasoningMode = "sent";
+  let reasoningMode: ReasoningMode = "sent";
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   for (;;) {
     const end = await context.runCalls(waiting);
@@ -88,8 +88,8 @@ export async function runSteps(
     if (end === "stopped") return { status: "aborted" };
     if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
     await context.compactIfDue();
-    const { outcome, calls, ...step } = await runFittingStep(context, turn, thoughts);
-    thoughts = step.thoughts;
+    const { outcome, calls, ...step } = await runFittingStep(context, turn, reasoningMode);
+    reasoningMode = step.reasoningMode;
     lastAgentMessage = step.lastAgentMessage ?? lastAgentMessage;
     if (outcome.status === "aborted") return cutOff();
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
@@ -121,22 +121,24 @@ type ReasoningMode = "sent" | "left_out";
 
 interface Step {
   readonly request: ModelRequest;
-  readonly thoughts: ReasoningMode;
+  readonly reasoningMode: ReasoningMode;
   readonly outcome: ModelCallOutcome;
   readonly calls: readonly NormalizedCall[];
   readonly lastAgentMessage: string | null;
 }
 
 /** A rejected request is sent once more if the cause could be removed. */
-async function runFittingStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
-  const step = await runAcceptedStep(context, turn, thoughts);
+async function runFittingStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
+  const step = await runAcceptedStep(context, turn, reasoningMode);
   if (!isOverflow(step.outcome)) return step;
-  const again = (await context.compactAfterOverflow()) ? await runAcceptedStep(context, turn, step.thoughts) : step;
+  const again = (await context.compactAfterOverflow())
+    ? await runAcceptedStep(context, turn, step.reasoningMode)
+    : step;
   return isOverflow(again.outcome) ? { ...again, outcome: withOverflowAdvice(again.outcome) } : again;
 }
 
-async function runAcceptedStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
-  const step = await runStep(context, turn, thoughts);
+async function runAcceptedStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
+  const step = await runStep(context, turn, reasoningMode);
   const { outcome, request } = step;
   if (outcome.status !== "failed" || !rejectsReasoning(outcome.failure, request)) return step;
   const message = `${withoutFullStop(outcome.failure)}; retrying without the model's earlier reasoning`;
@@ -156,7 +158,7 @@ function withOverflowAdvice({ status, failure }: Overflow): Overflow {
 }
 
 /** Makes one model call; the calls in its answer are not run yet. */
-async function runStep(context: StepContext, turn: ActiveTurn, thoughts: ReasoningMode): Promise<Step> {
+async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
   const calls: NormalizedCall[] = [];
   const admission = new CallNormalizer(context.state.history);
   const answer: ResponseItem[] = [];
@@ -174,7 +176,7 @@ async function runStep(context: StepContext, turn: ActiveTurn, thoughts: Reasoni
     if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
     return item;
   });
-  const request = thoughts === "sent" ? context.request() : withoutReasoning(context.request());
+  const request = reasoningMode === "sent" ? context.request() : withoutReasoning(context.request());
   const { counted: before, history } = context.state;
   const items = history.length;
   turn.finishMessage();
@@ -189,7 +191,7 @@ async function runStep(context: StepContext, turn: ActiveTurn, thoughts: Reasoni
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
   const wholeCalls = isTruncated ? refuseTruncatedCall(calls, answer.at(-1)) : calls;
   if (isTruncated) callEvents.cutOff();
-  return { request, thoughts, outcome, calls: wholeCalls, lastAgentMessage };
+  return { request, reasoningMode: reasoningMode, outcome, calls: wholeCalls, lastAgentMessage };
 }
 
 /**

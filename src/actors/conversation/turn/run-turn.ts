@@ -41,8 +41,8 @@ export async function continueTurn(
   // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
-  const asked = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
-  await runTurnToEnd(context, turn, asked, leftOver, signal);
+  const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
+  await runTurnToEnd(context, turn, request, leftOver, signal);
 }
 
 /** A file may contain an invalid schema. */

@@ -78,11 +78,11 @@ export class SystemPrompts {
   }
 
   #opened(cwd: string): Folder {
-    const folder: Folder = { looking: new SharedWork(() => this.#look(cwd, folder)), made: undefined };
+    const folder: Folder = { looking: new SharedWork(() => this.#build(cwd, folder)), made: undefined };
     return folder;
   }
 
-  async #look(cwd: string, folder: Folder): Promise<SystemPrompt> {
+  async #build(cwd: string, folder: Folder): Promise<SystemPrompt> {
     const root = this.#parts.projects.find(cwd).then((project) => project.root);
     const [personal, project, knowledge] = await Promise.all([
       this.#personal(),
@@ -165,11 +165,11 @@ export class ConversationPrompt {
   /** Reads the instruction files again; returns the current notices. */
   async read(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
     let failure: string | undefined;
-    const looking = this.#prompts.current(cwd).then(
+    const lookup = this.#prompts.current(cwd).then(
       (prompt) => (this.#prompt = prompt),
       (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
     );
-    const isInTime = await withinRounds(looking, readTimeoutMs, signal);
+    const isInTime = await withinRounds(lookup, readTimeoutMs, signal);
     if (failure !== undefined) return [failure];
     if (isInTime) return this.#prompt?.notices ?? [];
     return signal?.aborted === true ? this.#shownNotices : [timeoutNotice];
@@ -223,7 +223,7 @@ export class ProjectContext {
 
   saveKnowledge(cwd: string, conversationId: string): SaveKnowledge | undefined {
     const knowledge = this.#knowledge;
-    return knowledge === undefined ? undefined : (said) => knowledge.add(cwd, said, conversationId);
+    return knowledge === undefined ? undefined : (entry) => knowledge.add(cwd, entry, conversationId);
   }
 
   async close(): Promise<void> {

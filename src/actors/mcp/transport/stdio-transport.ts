@@ -50,7 +50,7 @@ export class StdioTransport implements Transport {
   #process: ServerProcess | undefined;
   #closed = false;
   #strayLines = 0;
-  readonly #asked = new Set<unknown>();
+  readonly #pendingIds = new Set<unknown>();
   readonly #unasked = new UnsolicitedMessages();
   /** The reason why the server ended, unless we ended it. */
   reason: string | undefined;
@@ -98,7 +98,7 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
     if (this.#closed || stdin === undefined || !stdin.writable) throw new Error("the server has exited");
-    if ("id" in message && "method" in message) this.#asked.add(message.id);
+    if ("id" in message && "method" in message) this.#pendingIds.add(message.id);
     if (!stdin.write(`${JSON.stringify(message)}\n`)) {
       await new Promise<void>((resolve) => {
         stdin.once("drain", resolve);
@@ -129,7 +129,7 @@ export class StdioTransport implements Transport {
       this.#refuse(error instanceof Error ? error.message : String(error), text.slice(0, 256), text.slice(-256));
       return;
     }
-    const isAnswer = message["method"] === undefined && this.#asked.delete(message["id"]);
+    const isAnswer = message["method"] === undefined && this.#pendingIds.delete(message["id"]);
     if (!isAnswer && !this.#unasked.add()) return this.#end(this.#unasked.reason);
     try {
       this.onmessage?.(answerOf(message) ?? (message as JSONRPCMessage));
@@ -142,7 +142,8 @@ export class StdioTransport implements Transport {
   #refuse(why: string, head: string, tail: string): void {
     const id = idIn(head, tail);
     this.onerror?.(new Error(why));
-    if (id !== undefined && !this.#asked.delete(id) && !this.#unasked.add()) return this.#end(this.#unasked.reason);
+    if (id !== undefined && !this.#pendingIds.delete(id) && !this.#unasked.add())
+      return this.#end(this.#unasked.reason);
     if (id !== undefined) {
       this.onmessage?.({ jsonrpc: "2.0", id, error: { code: invalidMessage, message: why } });
       return;
