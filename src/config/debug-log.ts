@@ -148,14 +148,16 @@ function encodeLogLine(entry: LogEntry, redact: (text: string) => string): strin
   const bare = { time: entry.time, level: entry.level, message };
   if (entry.fields === undefined) return JSON.stringify(bare);
   try {
-    const line = JSON.stringify({ ...bare, fields: entry.fields }, (key, value: unknown) => shown(key, value, safe));
+    const line = JSON.stringify({ ...bare, fields: entry.fields }, (key, value: unknown) =>
+      safeField(key, value, safe),
+    );
     return line.length <= maxLineChars ? line : JSON.stringify({ ...bare, fields: "too long" });
   } catch {
     return JSON.stringify({ ...bare, fields: "not representable" });
   }
 }
 
-function shown(key: string, value: unknown, safe: (text: string) => string): unknown {
+function safeField(key: string, value: unknown, safe: (text: string) => string): unknown {
   if (isSecretName(key)) return "[redacted]";
   if (typeof value === "string") return safe(value);
   if (typeof value === "bigint") return String(value);

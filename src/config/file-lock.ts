@@ -52,13 +52,13 @@ export async function withFileLock<T>(
 
 async function acquire(lock: string, own: string, token: string, looksAtAnyone: number): Promise<void> {
   let seen: string | undefined;
-  let looks = 0;
+  let polls = 0;
   for (let total = 0; total < 3 * looksAtAnyone; total += 1) {
     if (await linked(own, lock)) return;
     const holder = await read(lock);
-    looks = holder === seen ? looks + 1 : 0;
+    polls = holder === seen ? polls + 1 : 0;
     seen = holder;
-    const stale = looks >= looksAtAnyone || (looks >= pollsBeforeTakeover && isProcessDead(pidOf(holder)));
+    const stale = polls >= looksAtAnyone || (polls >= pollsBeforeTakeover && isProcessDead(pidOf(holder)));
     if (holder !== undefined && stale) {
       const { status } = await takeOverLock(fileLock, lock, own, { gone: holder, us: fileLock.tokenOf(token) });
       if (status === "taken") return;

@@ -77,8 +77,8 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
   ];
   const configs = layers.map(({ config }) => config);
   const { provider: _, api: __, model: ___, baseUrl: ____, ...values } = mergedConfig(configs);
-  const said = layers.map(({ source, config }) => ({ choice: config, isOwn: source === name || source === "flag" }));
-  const choice = mergeLoginChoice(said, { env, providers: values.providers, auth: values.auth }, values.models);
+  const choices = layers.map(({ source, config }) => ({ choice: config, isOwn: source === name || source === "flag" }));
+  const choice = mergeLoginChoice(choices, { env, providers: values.providers, auth: values.auth }, values.models);
   const { persistence = {} } = values;
   const places = conversationPlaces({ home, codexHome, persistence });
   const { layout, directory } = places;

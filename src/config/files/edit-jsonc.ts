@@ -57,8 +57,8 @@ function marksOf({ visit }: typeof JsoncParser, text: string): Marks {
 
 function without(text: string, { from, to }: TextRange, marks: Marks): string {
   const { comments, commas } = marks;
-  const behind = commas.find((comma) => comma >= to && isOnlyComments(text, { from: to, to: comma }, marks));
-  const end = behind === undefined ? to : behind + 1;
+  const trailingComma = commas.find((comma) => comma >= to && isOnlyComments(text, { from: to, to: comma }, marks));
+  const end = trailingComma === undefined ? to : trailingComma + 1;
   const first = lineStart(text, from);
   // A comment after the setting on the same line is removed with it.
   const isWhole =
@@ -66,14 +66,16 @@ function without(text: string, { from, to }: TextRange, marks: Marks): string {
   const range = isWhole ? { from: first, to: nextLine(text, end) } : { from, to: end };
   const left = replaced(text, range, commentLines(text, range, comments));
   const before = commas.findLast((comma) => comma < from && isOnlyComments(text, { from: comma + 1, to: from }, marks));
-  return behind !== undefined || before === undefined ? left : replaced(left, { from: before, to: before + 1 }, "");
+  return trailingComma !== undefined || before === undefined
+    ? left
+    : replaced(left, { from: before, to: before + 1 }, "");
 }
 
 function withValue(text: string, property: JsoncParser.Node, value: unknown, { comments }: Marks): string {
   const range = rangeOf(property.children?.[1] ?? property);
   const below = nextLine(text, range.to);
-  const kept = replaced(text, { from: below, to: below }, commentLines(text, range, comments));
-  return replaced(kept, range, indented(written(value), indentationAt(text, property.offset)));
+  const withComments = replaced(text, { from: below, to: below }, commentLines(text, range, comments));
+  return replaced(withComments, range, indented(written(value), indentationAt(text, property.offset)));
 }
 
 function withProperty(text: string, table: JsoncParser.Node, entry: string, marks: Marks): string {
@@ -81,14 +83,14 @@ function withProperty(text: string, table: JsoncParser.Node, entry: string, mark
   if (last === undefined) return withFirst(text, table, entry);
   const { to } = rangeOf(last);
   const comma = marks.commas.find((offset) => offset >= to && isOnlyComments(text, { from: to, to: offset }, marks));
-  const behind = comma === undefined ? to : comma + 1;
-  const end = lineEnd(text, behind);
+  const lineFrom = comma === undefined ? to : comma + 1;
+  const end = lineEnd(text, lineFrom);
   const indentation = indentationAt(text, last.offset);
   const added = indented(entry, indentation) + (comma === undefined ? "" : ",");
   // Goes below a comment that follows the last setting on its line, since that comment is not about the new setting.
-  const withEntry = isOnlyComments(text, { from: behind, to: end }, marks)
+  const withEntry = isOnlyComments(text, { from: lineFrom, to: end }, marks)
     ? replaced(text, { from: end, to: end }, `\n${indentation}${added}`)
-    : replaced(text, { from: behind, to: behind }, ` ${added}`);
+    : replaced(text, { from: lineFrom, to: lineFrom }, ` ${added}`);
   return comma === undefined ? replaced(withEntry, { from: to, to }, ",") : withEntry;
 }
 

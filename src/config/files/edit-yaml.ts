@@ -36,8 +36,8 @@ function edited(yaml: typeof Yaml, text: string, { path, value }: ConfigEdit): s
   if (pair === undefined) return value === undefined ? text : withPair(yaml, text, table, path.slice(depth), value);
   const lines = linesOf(yaml, text, pair);
   if (lines === undefined) return undefined;
-  const kept = commentLines(text, lines, commentsOf(yaml, text));
-  return replaced(text, lines, (value === undefined ? "" : pairLine(yaml, text, pair, value)) + kept);
+  const keptComments = commentLines(text, lines, commentsOf(yaml, text));
+  return replaced(text, lines, (value === undefined ? "" : pairLine(yaml, text, pair, value)) + keptComments);
 }
 
 interface Place {

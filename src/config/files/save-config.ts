@@ -74,8 +74,8 @@ async function hasValue(file: ConfigFile, wanted: unknown): Promise<boolean> {
 /** Goes through JSON, which drops undefined values; also drops empty tables. */
 function written(config: ConfigChange): unknown {
   const plain = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
-  const said = Object.entries(plain).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0);
-  return Object.fromEntries(said);
+  const entries = Object.entries(plain).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0);
+  return Object.fromEntries(entries);
 }
 
 function merged(old: Config, change: ConfigChange): ConfigChange {
@@ -106,10 +106,10 @@ async function readOld(file: ConfigFile): Promise<SavedConfig> {
     // Includes unknown keys, so that they stay in the file.
     return { config: ownShape(await configValue(file)) as Config };
   } catch {
-    const setAside = `${file.path}.invalid`;
-    await copyFile(file.path, setAside);
+    const backup = `${file.path}.invalid`;
+    await copyFile(file.path, backup);
     // The copy may contain API keys.
-    await chmod(setAside, 0o600);
-    return { config: await salvageConfig(file), setAside };
+    await chmod(backup, 0o600);
+    return { config: await salvageConfig(file), setAside: backup };
   }
 }

@@ -158,12 +158,12 @@ export interface ContextWindow {
   readonly isAssumed: boolean;
 }
 
-/** The window of a model; `said` is the configured window, which wins over the built-in tables. */
-export function contextWindow(model: string, said?: number): ContextWindow {
+/** The window of a model; `configured` is the window from the configuration, which wins over the built-in tables. */
+export function contextWindow(model: string, configured?: number): ContextWindow {
   const named = modelNamed(model) ?? modelNamed(plainName(model));
   // A newer model may have a smaller window than its family, so a named model without a window does not fall back to
   // the family.
-  const tokens = said ?? (named === undefined ? familyWindow(model) : named.contextWindow);
+  const tokens = configured ?? (named === undefined ? familyWindow(model) : named.contextWindow);
   if (tokens !== undefined) return { tokens, isAssumed: false };
   return { tokens: named?.provider === "anthropic" ? assumedWindows.anthropic : assumedWindow, isAssumed: true };
 }

@@ -11,8 +11,8 @@ import { homePaths } from "../paths.js";
 export async function findProjectRoot(cwd: string): Promise<string> {
   const start = resolve(cwd);
   // Checked in parallel: on a busy event loop, each check takes one iteration of the loop.
-  const asked = withAncestors(start).map((folder) => ({ folder, isRoot: exists(join(folder, ".git")) }));
-  for (const { folder, isRoot } of asked) {
+  const candidates = withAncestors(start).map((folder) => ({ folder, isRoot: exists(join(folder, ".git")) }));
+  for (const { folder, isRoot } of candidates) {
     if (await isRoot) return folder;
   }
   return start;
@@ -119,10 +119,10 @@ export async function setTrust(home: string, root: string, level: TrustLevel | u
   const path = homePaths(home).trust;
   await makeDirectory(home);
   await withFileLock(`${path}.lock`, async () => {
-    const said = new Map(await readTrust(home));
-    said.delete(root);
-    if (level !== undefined) said.set(root, level);
-    await writeAtomic(path, `${JSON.stringify(Object.fromEntries(said), undefined, 2)}\n`);
+    const decisions = new Map(await readTrust(home));
+    decisions.delete(root);
+    if (level !== undefined) decisions.set(root, level);
+    await writeAtomic(path, `${JSON.stringify(Object.fromEntries(decisions), undefined, 2)}\n`);
   });
 }
 

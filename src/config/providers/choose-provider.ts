@@ -34,7 +34,7 @@ export function mergeChoice(
   const owned = layers.filter(choosesSomething).map((layer) => {
     const next =
       layer.provider ??
-      elsewhere(layer.model, models, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ??
+      providerOfForeignModel(layer.model, models, { provider, baseUrl: baseUrl ?? addressOf(provider, keys) }) ??
       provider;
     baseUrl = layer.baseUrl ?? (next === provider ? baseUrl : undefined);
     provider = next;
@@ -45,15 +45,15 @@ export function mergeChoice(
     return { owner, layer };
   });
   const fitting = owned.filter((candidate) => candidate.owner === owner || candidate.owner === undefined);
-  const said = fitting.reduce<ProviderChoice>((below, { layer }) => ({ ...below, ...defined(layer) }), {});
-  return defined({ ...said, provider });
+  const merged = fitting.reduce<ProviderChoice>((below, { layer }) => ({ ...below, ...defined(layer) }), {});
+  return defined({ ...merged, provider });
 }
 
 /**
  * A model that is known to belong to another provider selects that provider, if the current one is a vendor whose model
  * names are distinctive. A configured address may serve any model.
  */
-function elsewhere(
+function providerOfForeignModel(
   model: string | undefined,
   models: ModelEntries,
   { provider, baseUrl }: ProviderChoice,
@@ -96,8 +96,8 @@ export function mergeLoginChoice(
   keys: KeySources,
   models: ModelEntries = {},
 ): ProviderChoice {
-  const said = layers.map(({ choice }) => choice);
-  const found = mergeChoice(said, keys, models);
+  const choices = layers.map(({ choice }) => choice);
+  const found = mergeChoice(choices, keys, models);
   if (keys.auth === undefined) return found;
   const { model } = found;
   const provider =

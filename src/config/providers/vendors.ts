@@ -84,9 +84,9 @@ export function apiProblem(provider: string, api: WireApi): string | undefined {
 
 /** The address from the provider's environment variable; undefined if it is not set. */
 export function baseUrlFromEnvironment(provider: string, env: Env): string | undefined {
-  const said = vendors.get(provider)?.baseUrlOf;
-  const value = said === undefined ? "" : (env[said.variable] ?? "").trim();
-  return value === "" ? undefined : said?.read(value);
+  const baseUrlOf = vendors.get(provider)?.baseUrlOf;
+  const value = baseUrlOf === undefined ? "" : (env[baseUrlOf.variable] ?? "").trim();
+  return value === "" ? undefined : baseUrlOf?.read(value);
 }
 
 /** The environment variable for a provider's key; also works for unknown providers. */

@@ -143,10 +143,10 @@ type CommandEntry = Extract<McpServerEntry, { command: string }>;
 type UrlEntry = Extract<McpServerEntry, { url: string }>;
 
 function commandSecrets({ args = [], env = {}, env_vars: names = [] }: CommandEntry, ours: Env): string[] {
-  const given = { ...Object.fromEntries(names.map((name) => [name, ours[name]])), ...env };
-  const named = Object.entries(given).flatMap(([name, value = ""]) => (isSecretVariable(name) ? [value] : []));
-  const behind = args.flatMap((_, index) => secretOfArgument(args, index) ?? []);
-  return [...new Set([...secretsOf(given), ...named, ...behind])].filter((secret) => secret !== "");
+  const variables = { ...Object.fromEntries(names.map((name) => [name, ours[name]])), ...env };
+  const named = Object.entries(variables).flatMap(([name, value = ""]) => (isSecretVariable(name) ? [value] : []));
+  const flagSecrets = args.flatMap((_, index) => secretOfArgument(args, index) ?? []);
+  return [...new Set([...secretsOf(variables), ...named, ...flagSecrets])].filter((secret) => secret !== "");
 }
 
 function urlSecrets(entry: UrlEntry, ours: Env): string[] {

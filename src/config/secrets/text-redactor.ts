@@ -366,8 +366,8 @@ export class LearningRedactor implements TextRedactor {
 
   learn(secret: string): void {
     if (this.#secrets.includes(secret)) return;
-    const given = this.#rules.secrets.length;
-    if (this.#secrets.length === given + maxLearned) this.#secrets.splice(given, 1);
+    const configuredCount = this.#rules.secrets.length;
+    if (this.#secrets.length === configuredCount + maxLearned) this.#secrets.splice(configuredCount, 1);
     this.#secrets.push(secret);
     this.#redactor = createTextRedactor({ ...this.#rules, secrets: this.#secrets });
   }

@@ -20,12 +20,12 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Reads the settings from environment variables; an empty variable counts as not set. */
 export async function environmentConfig(env: Env): Promise<Config> {
   // Most environments set none, and then the schema need not be loaded.
-  const said = Object.keys(env).some((name) => name.startsWith("CODY_"))
+  const keys = Object.keys(env).some((name) => name.startsWith("CODY_"))
     ? configKeys.filter((key) => env[variableOf(key)])
     : [];
-  if (said.length === 0) return {};
+  if (keys.length === 0) return {};
   const { Config } = await import("../../messages/config.js");
-  const settings = said.map((key) => {
+  const settings = keys.map((key) => {
     const setting = nestedSetting(key, settingValue(key, env[variableOf(key)] ?? ""));
     const { success, error } = Config.safeParse(setting, { error: issueWords });
     if (success) return setting;
@@ -42,9 +42,9 @@ interface MistypedVariable {
 
 /** Finds likely misspellings of our variables. Other `CODY_` variables may belong to another program. */
 export async function mistypedVariables(env: Readonly<NodeJS.ProcessEnv>): Promise<MistypedVariable[]> {
-  const said = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "");
+  const names = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "");
   const known = [...configKeys.map(variableOf), ...otherVariables];
-  const unknown = said.filter((name) => !known.includes(name));
+  const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return [];
   const { closest, distance } = await import("fastest-levenshtein");
   return unknown.flatMap((name) => {
