@@ -33,15 +33,15 @@ export function openDiagnostics(terminal: Terminal, home: string): Diagnostics {
   let opened: DebugLog | undefined;
   const open = (): DebugLog => openDebugLog({ directory: place, redact, level, now: Date.now });
 
-  const told = new Set<string>();
+  const printed = new Set<string>();
   const tell = (text: string): Promise<void> => terminal.stderr.write(`${redact(text)}\n`);
 
   return {
     place,
     tell,
     tellOnce: async (text) => {
-      if (told.has(text)) return;
-      told.add(text);
+      if (printed.has(text)) return;
+      printed.add(text);
       await tell(text);
     },
     hide: (secrets) => {

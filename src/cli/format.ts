@@ -34,8 +34,8 @@ export function byteText(bytes: number): string {
     value /= 1000;
     unit += 1;
   }
-  const shown = unit === 0 || value >= 9.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
-  return `${shown} ${unit === 0 && bytes === 1 ? "byte" : units[unit]}`;
+  const digits = unit === 0 || value >= 9.95 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, "");
+  return `${digits} ${unit === 0 && bytes === 1 ? "byte" : units[unit]}`;
 }
 
 /** Parses a whole number from 1 to 999999999; undefined for anything else. */

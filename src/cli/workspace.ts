@@ -77,9 +77,9 @@ export class Workspace implements AsyncDisposable {
     return { provider: settings.provider, model: settings.model, notice };
   }
 
-  async create(said: Pick<ConversationConfig, "id" | "name"> = {}): Promise<NewConversation> {
+  async create(options: Pick<ConversationConfig, "id" | "name"> = {}): Promise<NewConversation> {
     const { cwd } = this.#context.terminal;
-    const config = { cwd, ...this.#changes, ...said };
+    const config = { cwd, ...this.#changes, ...options };
     const created = await explainedAsync(this.#manager.newConversation(config));
     this.#context.about(created.conversationId);
     return created;
@@ -97,8 +97,8 @@ export class Workspace implements AsyncDisposable {
     return conversation;
   }
 
-  async fork({ id, path }: Target, said: ForkRequest = {}): Promise<NewConversation> {
-    const config = { ...this.#changes, ...this.#folder(), ...said };
+  async fork({ id, path }: Target, request: ForkRequest = {}): Promise<NewConversation> {
+    const config = { ...this.#changes, ...this.#folder(), ...request };
     const forking =
       path === undefined ? this.#manager.forkConversation(id, config) : this.#manager.forkRollout(path, config);
     const forked = await explainedAsync(forking);

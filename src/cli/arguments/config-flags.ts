@@ -9,10 +9,10 @@ import { flagNames, flagRow, type SettingFlag, spellingOf } from "./flag-table.j
 
 /** The settings given as flags. Each is checked separately, so that an error names the flag as it was typed. */
 export function configFlags({ flags, terminal }: SharedContext<SettingFlag>): ConfigFlags {
-  const given: Readonly<Record<string, unknown>> = flags;
+  const values: Readonly<Record<string, unknown>> = flags;
   const layers = flagNames.flatMap((name): Config[] => {
     const { kind, setting } = flagRow(name);
-    const value = given[name];
+    const value = values[name];
     if (setting === undefined || value === undefined || value === false) return [];
     const path = kind === "path" && typeof value === "string" ? resolve(terminal.cwd, value) : value;
     return [checked(spellingOf(name), nested(setting, kind === "switch" ? false : path))];

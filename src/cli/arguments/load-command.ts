@@ -63,9 +63,12 @@ function loaded<N extends RunnableName>(name: N): Promise<Command<N>> {
   return loaders[name]();
 }
 
-function declaredFlags<N extends RunnableName>(name: N, given: GivenFlags): CommandFlags<N> {
+function declaredFlags<N extends RunnableName>(name: N, parsedFlags: GivenFlags): CommandFlags<N> {
   const declared = [...commandRow(name).flags, ...globalFlags];
-  const values = declared.map((flag) => [flag, given[flag] ?? (flagRow(flag).kind === "switch" ? false : undefined)]);
+  const values = declared.map((flag) => [
+    flag,
+    parsedFlags[flag] ?? (flagRow(flag).kind === "switch" ? false : undefined),
+  ]);
   // The row of the command decides both the type and these keys.
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as CommandFlags<N>;
 }

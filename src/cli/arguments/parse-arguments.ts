@@ -68,14 +68,17 @@ function scan(argv: readonly string[]): Scanned {
     cli.option(`${short === undefined ? "" : `${short}, `}--${name} ${value}`, "");
   }
   const { args, options } = cli.parse(["node", "cody", ...typed.map(marked)], { run: false });
-  const given = typed.filter(isFlag).map((argument): Omit<GivenFlag, "values"> => {
+  const typedFlags = typed.filter(isFlag).map((argument): Omit<GivenFlag, "values"> => {
     const [spelling = argument] = argument.split("=", 1);
     return { spelling, name: nameBySpelling.get(spelling), isAssigned: spelling !== argument };
   });
   return {
     words: args.map(unmarked),
     behindDashes: argv.slice(end + 1),
-    given: given.map((flag) => ({ ...flag, values: valuesGiven(flag.name === undefined ? [] : options[flag.name]) })),
+    given: typedFlags.map((flag) => ({
+      ...flag,
+      values: valuesGiven(flag.name === undefined ? [] : options[flag.name]),
+    })),
   };
 }
 
@@ -129,9 +132,11 @@ function acceptedBy(name: CommandName): readonly FlagName[] {
   return [...commandRow(name).flags, ...globalFlags];
 }
 
-function valuesOf(given: readonly GivenFlag[]): GivenFlags {
-  const isHelp = given.some(({ name }) => name === "help" || name === "version");
-  const values = given.flatMap(({ name, values: typed }) => (name === undefined ? [] : [[name, valueOf(name, typed)]]));
+function valuesOf(typedFlags: readonly GivenFlag[]): GivenFlags {
+  const isHelp = typedFlags.some(({ name }) => name === "help" || name === "version");
+  const values = typedFlags.flatMap(({ name, values: typed }) =>
+    name === undefined ? [] : [[name, valueOf(name, typed)]],
+  );
   const noGlobals: Pick<GivenFlags, "json" | "raw" | "help" | "version"> = {
     json: false,
     raw: false,

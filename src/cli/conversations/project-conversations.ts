@@ -37,9 +37,10 @@ export function savedPage(
   const own = pageIn(context, places, page);
   const others = places.alsoListed.map((directory) => pageIn(context, { directory, codexHome, isOther: true }, page));
   const ids = new Set(own.conversations.map(({ id }) => id));
-  const elsewhere = others.flatMap(({ conversations }) => conversations);
-  const added = elsewhere.filter(({ id }) => !ids.has(id));
-  const total = others.reduce((sum, other) => sum + other.total, own.total) - (elsewhere.length - added.length);
+  const otherConversations = others.flatMap(({ conversations }) => conversations);
+  const added = otherConversations.filter(({ id }) => !ids.has(id));
+  const total =
+    others.reduce((sum, other) => sum + other.total, own.total) - (otherConversations.length - added.length);
   if (added.length === 0) return { conversations: own.conversations, total };
   return {
     conversations: sortConversations([...own.conversations, ...added], newestFirst).slice(0, page.limit),

@@ -119,8 +119,8 @@ export function approvalText(request: ApprovalRequest, columns?: number): string
   const { command, cwd, reason } = request;
   const where = `Run this command in ${quotedWord(cwd)}?`;
   const head = reason ? [where, `(${visible(shortened(reason, maxReasonChars))})`] : [where];
-  const shown = commandLines(request).map((line) => `  ${line}`);
-  const rows = [...head, "", ...shown, ""].flatMap((line) => brokenRows(line, columns));
+  const indented = commandLines(request).map((line) => `  ${line}`);
+  const rows = [...head, "", ...indented, ""].flatMap((line) => brokenRows(line, columns));
   const chars = command.join(" ").length;
   const count = chars > manyChars ? [`The command has ${chars} characters.`, ""] : [];
   return [...rows, ...count, choices, ""].join("\n");
@@ -192,15 +192,15 @@ export function isKnowledgeRequest({ tool }: ApprovalRequest): boolean {
 }
 
 function refusedCommand({ command }: ApprovalRequest): { text: string; help: string } {
-  const shown = shortened(quotedCommand(command), maxCommandChars);
-  return { text: `Refused: needs approval, but cody cannot ask in this run: ${shown}`, help: commandHelp };
+  const commandText = shortened(quotedCommand(command), maxCommandChars);
+  return { text: `Refused: needs approval, but cody cannot ask in this run: ${commandText}`, help: commandHelp };
 }
 
 function skippedKnowledge({ command, reason }: ApprovalRequest): { text: string; help: string } {
-  const shown = shortened(quotedCommand(command), maxCommandChars);
+  const commandText = shortened(quotedCommand(command), maxCommandChars);
   const why = visible(shortened(reason ?? "it needs approval", maxReasonChars));
   return {
-    text: `Knowledge not saved: needs approval, but cody cannot ask in this run: ${shown}`,
+    text: `Knowledge not saved: needs approval, but cody cannot ask in this run: ${commandText}`,
     help: `  Approval is needed because: ${why}. To save it yourself: cody knowledge add`,
   };
 }

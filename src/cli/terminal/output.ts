@@ -56,15 +56,15 @@ export function outputTo(stream: OutputStream, env: Readonly<NodeJS.ProcessEnv> 
   let failure: Error | undefined;
   let neutralize = harmless;
   const waiting: (() => void)[] = [];
-  const goOn = (): void => {
+  const finish = (): void => {
     for (const resolve of waiting.splice(0)) resolve();
   };
 
-  stream.on("drain", goOn);
+  stream.on("drain", finish);
   stream.on("error", (error: NodeJS.ErrnoException) => {
     closed = true;
     if (!closedPipeCodes.has(error.code ?? "")) failure ??= error;
-    goOn();
+    finish();
   });
 
   const send = async (text: string): Promise<void> => {

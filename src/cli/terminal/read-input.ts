@@ -49,9 +49,9 @@ export async function withPipedInput(context: ContextOf<"chat">, prompt: string,
 async function readPiped(context: CommandContext, signal: AbortSignal): Promise<string> {
   const received: Buffer[] = [];
   let bytes = 0;
-  let isTold = false;
+  let isReported = false;
   const silence = setTimeout(() => {
-    isTold = true;
+    isReported = true;
     void context.tell("Reading stdin until it ends, to append it to the message. To skip it, use --no-stdin.");
   }, silenceMs);
   try {
@@ -59,7 +59,7 @@ async function readPiped(context: CommandContext, signal: AbortSignal): Promise<
       received.push(Buffer.from(chunk));
       bytes += chunk.length;
       if (bytes > maxInputChars * maxBytesPerChar) throw pipedTooLong();
-      if (!isTold) silence.refresh();
+      if (!isReported) silence.refresh();
     }
   } finally {
     clearTimeout(silence);

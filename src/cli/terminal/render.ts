@@ -281,9 +281,9 @@ function changesBox(diff: TurnDiff, columns = 80): string {
 
 function section(title: string, paths: readonly string[], numbers?: ReadonlyMap<string, FileDiff>): string[] {
   if (paths.length === 0) return [];
-  const shown = paths.slice(0, maxShown).map((path) => `  • ${visible(path)}${changed(numbers?.get(path))}`);
+  const rows = paths.slice(0, maxShown).map((path) => `  • ${visible(path)}${changed(numbers?.get(path))}`);
   const rest = paths.length > maxShown ? [`  … and ${paths.length - maxShown} more`] : [];
-  return [`${title}:`, ...shown, ...rest, ""];
+  return [`${title}:`, ...rows, ...rest, ""];
 }
 
 function changed(file: FileDiff | undefined): string {

@@ -162,7 +162,7 @@ class ShownOutput {
 class FailedCalls {
   /** Lines of calls that are normally shown when they start, which a refused call never does. */
   readonly #unshown = new Map<string, string>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #patches = new Set<string>();
 
   textOf(msg: EventMsg): string {
@@ -177,13 +177,13 @@ class FailedCalls {
       case "exec_command_end":
       case "patch_apply_end":
       case "mcp_tool_call_end":
-        this.#told.add(msg.call_id);
+        this.#reported.add(msg.call_id);
         return "";
       case "task_complete":
       case "turn_aborted":
         this.#unshown.clear();
         this.#patches.clear();
-        this.#told.clear();
+        this.#reported.clear();
         return "";
       default:
         return "";
@@ -204,13 +204,13 @@ class FailedCalls {
   #output(callId: string, { success, output }: Record<string, unknown>): string {
     const line = this.#unshown.get(callId) ?? "";
     const [reason = "", ...details] = textOf(output).split("\n");
-    const isTold = this.#told.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
+    const isReported = this.#reported.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
     this.#unshown.delete(callId);
-    this.#told.delete(callId);
+    this.#reported.delete(callId);
     // The reason is followed by the lines that the patch did not find.
     const isPatch = this.#patches.delete(callId);
     const lines = isPatch ? shownText(details.map((detail) => `  ${detail}`).join("\n")) : "";
-    return success !== false || isTold ? "" : `${line}${failedLine(reason)}${lines}`;
+    return success !== false || isReported ? "" : `${line}${failedLine(reason)}${lines}`;
   }
 }
 

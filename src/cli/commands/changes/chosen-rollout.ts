@@ -7,9 +7,9 @@ import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Finds the rollout of the named conversation, or else of the active one, and the places of all conversations. */
 export async function chooseRollout(
-  given: CommandContext,
+  callerContext: CommandContext,
 ): Promise<{ readonly places: ConversationPlaces; readonly rollout: RolloutName }> {
-  const context = readOnlyContext(given);
+  const context = readOnlyContext(callerContext);
   await using workspace = await openWorkspace(context);
   const { places } = workspace;
   const { id, path } = await existingTarget(context, workspace, context.args[0]);

@@ -30,11 +30,11 @@ export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   const name = nameFlag(context);
   const wanted = await schemaOf(context);
   await using workspace = await openWorkspace(context);
-  const said = await withMessageOfResume(context, workspace);
-  const { text, isPiped } = await messageOf(said, interruption.signal);
+  const effective = await withMessageOfResume(context, workspace);
+  const { text, isPiped } = await messageOf(effective, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   if (text.trim() === "") throw usageError("Nothing to send: the message is empty", 'Usage: cody chat "your message"');
-  const conversation = await openConversation(said, workspace, name);
+  const conversation = await openConversation(effective, workspace, name);
   const render = rendererFor(context, "stderr");
   let answer: string | null = null;
   const keepAnswer = async (event: Event): Promise<void> => {

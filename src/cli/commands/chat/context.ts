@@ -4,8 +4,8 @@ import { type CommandContext, printResult } from "../../context.js";
 import { readOnlyContext, openWorkspace } from "../../workspace.js";
 
 /** Shows the context a model would see. Read-only, so it also works while the conversation is in use. */
-export async function contextCommand(given: CommandContext): Promise<number> {
-  const context = readOnlyContext(given);
+export async function contextCommand(callerContext: CommandContext): Promise<number> {
+  const context = readOnlyContext(callerContext);
   await using workspace = await openWorkspace(context);
   const target = await existingTarget(context, workspace, context.args[0]);
   const conversation = await workspace.resume(target, { allowEmpty: true, withoutKey: true });

@@ -15,15 +15,15 @@ type StoredOutput = Extract<CodyPayload, { type: "blob" }>;
 export async function outputCommand(context: CommandContext): Promise<number> {
   const rollout = await findSavedRollout(context);
   context.about(rollout.id);
-  const kept = await readStoredOutputs(rollout);
+  const stored = await readStoredOutputs(rollout);
   const [, callId] = context.args;
   if (callId === undefined) {
-    const rows = kept.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
+    const rows = stored.map(({ call_id, bytes }) => `${call_id}  ${counted(bytes, "byte")}`);
     const text = rows.join("\n") || `${rollout.id}: no tool output was truncated`;
-    await printResult(context, { text, json: kept });
+    await printResult(context, { text, json: stored });
     return 0;
   }
-  const output = kept.findLast(({ call_id }) => call_id === callId);
+  const output = stored.findLast(({ call_id }) => call_id === callId);
   if (output === undefined) throw missing(callId, "not found. It was not truncated; the conversation has all of it");
   const path = join(blobFolder(rollout.path), output.sha256);
   const bytes = await readFile(path).catch(() => undefined);
@@ -35,11 +35,11 @@ export async function outputCommand(context: CommandContext): Promise<number> {
 }
 
 async function readStoredOutputs({ id, path }: RolloutName): Promise<StoredOutput[]> {
-  const kept: StoredOutput[] = [];
+  const stored: StoredOutput[] = [];
   for await (const { line } of readRollout(path, id)) {
-    if (line.type === "cody" && line.payload.type === "blob") kept.push(line.payload);
+    if (line.type === "cody" && line.payload.type === "blob") stored.push(line.payload);
   }
-  return kept;
+  return stored;
 }
 
 function missing(callId: string, why: string): CommandError {

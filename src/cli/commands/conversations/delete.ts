@@ -16,9 +16,9 @@ import { findSavedRollout } from "../../conversations/choose-conversation.js";
 /** Moves the named conversations into the trash. `undelete` restores them, so no confirmation is needed. */
 export async function deleteCommand(context: CommandContext): Promise<number> {
   const places = await loadPlaces(context);
-  const going = await chosen(context, places);
-  const result = await cleanConversations(context, places, going);
-  const text = cleanedText(result, { going, pinned: [] }, {}).join("\n");
+  const selected = await chosen(context, places);
+  const result = await cleanConversations(context, places, selected);
+  const text = cleanedText(result, { going: selected, pinned: [] }, {}).join("\n");
   await printResult(context, { text, json: result });
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
@@ -43,10 +43,10 @@ async function chosen(
   const described = problems.map(describeError);
   const unexpected = described.findIndex((each) => each.unexpected);
   if (unexpected !== -1) throw problems[unexpected];
-  const shown = described.map(({ lines }) => lines.map((line) => line.replace(/^✗ |^ +/, "")));
-  const hints = new Set(shown.flatMap(([, ...rest]) => rest));
+  const messages = described.map(({ lines }) => lines.map((line) => line.replace(/^✗ |^ +/, "")));
+  const hints = new Set(messages.flatMap(([, ...rest]) => rest));
   throw new CommandError("Nothing was deleted:", exitCodes.failed, [
-    ...shown.flatMap(([problem = ""]) => problem),
+    ...messages.flatMap(([problem = ""]) => problem),
     ...hints,
   ]);
 }

@@ -9,12 +9,12 @@ import { openWorkspace } from "../../workspace.js";
 /** Continues in a copy of a conversation, as it is or as it was after a turn. */
 export async function forkCommand(context: ContextOf<"fork">): Promise<number> {
   const { afterTurn, name } = context.flags;
-  const said = name === undefined ? {} : { name: conversationName(name) };
+  const named = name === undefined ? {} : { name: conversationName(name) };
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   const target = await existingTarget(context, workspace, context.args[0]);
-  const wish = { ...said, withoutKey: true, ...(afterTurn === undefined ? {} : { afterTurn }) };
-  const { conversation, saved } = await workspace.fork(target, wish);
+  const request = { ...named, withoutKey: true, ...(afterTurn === undefined ? {} : { afterTurn }) };
+  const { conversation, saved } = await workspace.fork(target, request);
   if (saved.status === "not_saved") throw new CommandError(`Not forked: ${saved.reason}`, exitCodes.failed);
   return await continueConversation(context, workspace, interruption, {
     conversation,

@@ -31,8 +31,8 @@ export async function indexCommand(context: CommandContext): Promise<number> {
   });
   const { conversations, messages, stale } = valueOf(outcome);
   const bytes = lstatSync(path).size;
-  const behind = stale === 0 ? "up to date" : `${stale} changed since`;
-  const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${byteText(bytes)}; ${behind}`;
+  const staleness = stale === 0 ? "up to date" : `${stale} changed since`;
+  const text = `${path}: ${conversations} conversation(s), ${messages} message(s), ${byteText(bytes)}; ${staleness}`;
   await printResult(context, { text, json: { path, conversations, messages, stale, bytes } });
   return 0;
 }

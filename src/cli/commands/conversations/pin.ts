@@ -21,7 +21,7 @@ async function setPinned(context: CommandContext, pinned: boolean): Promise<numb
     await context.tell(`Not ${pinned ? "pinned" : "unpinned"}: ${reason}`);
     return exitCodes.failed;
   }
-  const shown = pinned ? "✓ Pinned conversation" : "✓ Unpinned conversation";
-  await printResult(context, { text: `${shown}: ${id}`, json: { id, pinned } });
+  const label = pinned ? "✓ Pinned conversation" : "✓ Unpinned conversation";
+  await printResult(context, { text: `${label}: ${id}`, json: { id, pinned } });
   return 0;
 }

@@ -51,14 +51,14 @@ async function listMissingProjects(
   conversations: readonly SavedConversation[],
 ): Promise<number> {
   const members = await ProjectMembers.open(context.home, (await context.projectRoots()).root);
-  const gone = new Map<string, { conversations: number; isHere: boolean }>();
+  const missing = new Map<string, { conversations: number; isHere: boolean }>();
   for (const each of conversations) {
     if (each.cwd === undefined || (await members.folder(each.cwd)).isThere) continue;
-    const found = gone.get(each.cwd) ?? { conversations: 0, isHere: false };
+    const found = missing.get(each.cwd) ?? { conversations: 0, isHere: false };
     const isHere = found.isHere || (await members.includes(each));
-    gone.set(each.cwd, { conversations: found.conversations + 1, isHere });
+    missing.set(each.cwd, { conversations: found.conversations + 1, isHere });
   }
-  const folders = [...gone].map(([folder, found]) => ({ folder, ...found }));
+  const folders = [...missing].map(([folder, found]) => ({ folder, ...found }));
   const [first] = folders;
   const rows = folders.map(
     ({ folder, conversations: count, isHere }) =>

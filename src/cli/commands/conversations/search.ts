@@ -22,17 +22,14 @@ export async function searchCommand(context: ContextOf<"search">): Promise<numbe
     index: (index) => index.search(library.wanted, words, limit + 1),
     files: () => searchFiles(library.wanted, words, limit + 1),
   });
-  const shown = found.slice(0, limit);
+  const page = found.slice(0, limit);
   if (flags.json) {
-    await printLine(
-      context,
-      JSON.stringify(shown.map(({ conversation, excerpts }) => ({ ...conversation, excerpts }))),
-    );
+    await printLine(context, JSON.stringify(page.map(({ conversation, excerpts }) => ({ ...conversation, excerpts }))));
     return 0;
   }
   // https://no-color.org: any non-empty value
   const isPlain = (terminal.env["NO_COLOR"] ?? "") !== "";
-  await terminal.stdout.writeParts(partsOf(shown, found.length > limit).map((part) => (isPlain ? plain(part) : part)));
+  await terminal.stdout.writeParts(partsOf(page, found.length > limit).map((part) => (isPlain ? plain(part) : part)));
   return 0;
 }
 

@@ -60,8 +60,8 @@ function turnsText(used: { turns: number; input: number; cached: number; output:
 }
 
 function tokensText({ input, cached, output }: { input: number; cached: number; output: number }): string {
-  const kept = cached === 0 ? "" : ` (${tokenText(cached)} cached)`;
-  return `${tokenText(input)} in${kept}, ${tokenText(output)} out`;
+  const cachedText = cached === 0 ? "" : ` (${tokenText(cached)} cached)`;
+  return `${tokenText(input)} in${cachedText}, ${tokenText(output)} out`;
 }
 
 /** The cost of a model's usage in US dollars at current prices; undefined if the price is unknown. */

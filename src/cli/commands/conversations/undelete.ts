@@ -43,13 +43,13 @@ export async function undeleteCommand(context: ContextOf<"undelete">): Promise<n
 
 function listText(entries: readonly TrashedConversation[]): string {
   if (entries.length === 0) return "The trash is empty.";
-  const shown = entries.map((entry) => {
+  const rows = entries.map((entry) => {
     const { trashedAt, until, bytes } = entry;
     const [deleted, kept] = [trashedAt, until].map((time) => localTime(Date.parse(time)));
     const facts = [`Deleted: ${deleted}`, `Kept at least until: ${kept}`, `Size: ${byteText(bytes)}`];
     return [`  ${labelText(entry)}`, ...facts.map((fact) => `    ${fact}`), ""].join("\n");
   });
-  return ["In the trash:", "", ...shown, "To restore one: cody undelete <id or name>"].join("\n");
+  return ["In the trash:", "", ...rows, "To restore one: cody undelete <id or name>"].join("\n");
 }
 
 function explained(error: unknown, text: string): unknown {

@@ -55,12 +55,12 @@ export async function findCandidates(
 export async function cleanConversations(
   context: CommandContext,
   places: ConversationPlaces,
-  going: readonly RolloutName[],
+  rollouts: readonly RolloutName[],
 ): Promise<CleanupResult> {
-  if (going.length === 0) return cleanupResult([]);
+  if (rollouts.length === 0) return cleanupResult([]);
   const now = (): Date => new Date(currentTime(context));
   await using bin = await TrashBin.open({ places, env: context.terminal.env, now });
-  return await bin.delete(going, { why: "asked" });
+  return await bin.delete(rollouts, { why: "asked" });
 }
 
 /** Separates the conversations that are in use, which cannot be deleted. */
@@ -102,13 +102,13 @@ export function cleanedText(
 ): string[] {
   const { successes, failures, deletedCount, totalSize } = result;
   if (successes.length + failures.length === 0) return [nothingText(olderThanMs), ...pinnedText(pinned)];
-  const shown = new Map(going.map((conversation) => [conversation.id, labelText(conversation)]));
-  const shownAs = (id: string): string => shown.get(id) ?? id;
+  const labels = new Map(going.map((conversation) => [conversation.id, labelText(conversation)]));
+  const labelOf = (id: string): string => labels.get(id) ?? id;
   const moved = `Moved ${counted(deletedCount, "conversation")} to the trash (${byteText(totalSize)})`;
   return [
-    ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${shownAs(sessionId)}`)]),
+    ...(deletedCount === 0 ? [] : [`✓ ${moved}`, ...successes.map(({ sessionId }) => `  ${labelOf(sessionId)}`)]),
     ...(failures.length === 0 ? [] : [`✗ Cannot move ${counted(failures.length, "conversation")}:`]),
-    ...failures.map(({ sessionId, error }) => `  ${shownAs(sessionId)}: ${error}`),
+    ...failures.map(({ sessionId, error }) => `  ${labelOf(sessionId)}: ${error}`),
     ...pinnedText(pinned),
     ...undeleteHint(successes.map(({ sessionId }) => sessionId)),
   ];
@@ -124,10 +124,10 @@ function undeleteHint(ids: readonly string[]): string[] {
 export function dryRunText(
   sizes: readonly { sessionId: string; size: number }[],
   { going, pinned, busy }: Candidates & { readonly busy: readonly SavedConversation[] },
-  wish: CleanRequest,
+  request: CleanRequest,
 ): string[] {
-  const kept = [...keptText("in use", busy), ...pinnedText(pinned)];
-  if (sizes.length === 0) return [...(busy.length === 0 ? [nothingText(wish.olderThanMs)] : []), ...kept];
+  const keptLines = [...keptText("in use", busy), ...pinnedText(pinned)];
+  if (sizes.length === 0) return [...(busy.length === 0 ? [nothingText(request.olderThanMs)] : []), ...keptLines];
   const total = sizes.reduce((sum, { size }) => sum + size, 0);
   const sizeOf = new Map(sizes.map(({ sessionId, size }) => [sessionId, size]));
   return [
@@ -137,7 +137,7 @@ export function dryRunText(
       const size = byteText(sizeOf.get(conversation.id) ?? 0);
       return `  ${labelText(conversation)}, last changed ${day}, ${size}`;
     }),
-    ...kept,
+    ...keptLines,
     "Nothing was changed.",
   ];
 }

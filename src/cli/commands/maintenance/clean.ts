@@ -32,22 +32,22 @@ export async function cleanCommand(context: ContextOf<"clean">): Promise<number>
   if (flags.yes && !flags.trash)
     throw usageError("--yes is only for --trash; clean-up without --trash can be undone with cody undelete");
   if (flags.all && flags.olderThan !== undefined) throw usageError("--all cannot be combined with --older-than");
-  const wish = flags.trash ? undefined : await parseCleanRequest(context);
+  const request = flags.trash ? undefined : await parseCleanRequest(context);
   const places = await loadPlaces(context);
-  if (wish === undefined) return await emptyTrash(context, places);
-  const candidates = await findCandidates(context, places, wish);
-  const kept = candidates.pinned.map(({ id }) => id);
+  if (request === undefined) return await emptyTrash(context, places);
+  const candidates = await findCandidates(context, places, request);
+  const pinnedIds = candidates.pinned.map(({ id }) => id);
   if (flags.dryRun) {
     const free = await excludeBusy(context, places, candidates);
     const wouldDelete = await readSizes(free);
-    const text = dryRunText(wouldDelete, free, wish).join("\n");
+    const text = dryRunText(wouldDelete, free, request).join("\n");
     const inUse = free.busy.map(({ id }) => id);
-    await printResult(context, { text, json: { dryRun: true, wouldDelete, kept, inUse } });
+    await printResult(context, { text, json: { dryRun: true, wouldDelete, kept: pinnedIds, inUse } });
     return 0;
   }
   const result = await cleanConversations(context, places, candidates.going);
-  const text = cleanedText(result, candidates, wish).join("\n");
-  await printResult(context, { text, json: { dryRun: false, ...result, kept } });
+  const text = cleanedText(result, candidates, request).join("\n");
+  await printResult(context, { text, json: { dryRun: false, ...result, kept: pinnedIds } });
   return result.failures.length > 0 ? exitCodes.failed : 0;
 }
 
@@ -66,9 +66,9 @@ async function emptyTrash(context: ContextOf<"clean">, places: ConversationPlace
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (entries.length === 0 || !flags.yes || flags.dryRun) {
     const hint = `To delete them permanently: cody clean --trash${flags.all ? " --all" : ""} --yes`;
-    const shown = entries.map((entry) => `  ${labelText(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
+    const rows = entries.map((entry) => `  ${labelText(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
     const found = `${counted(entries.length, "conversation")} would be permanently deleted (${byteText(bytes)}):`;
-    const text = entries.length === 0 ? ["Nothing in the trash to delete."] : [found, ...shown, hint];
+    const text = entries.length === 0 ? ["Nothing in the trash to delete."] : [found, ...rows, hint];
     const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
     await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove } });
     return 0;

@@ -45,7 +45,7 @@ async function* examine(
   const [uid, now] = [process.getuid?.() ?? 0, Date.now()];
   const isCodex = codexHome !== undefined && directory === codexSessions(codexHome);
   const isOwn = directory === homePaths(home).conversations;
-  const look: CheckContext = {
+  const checks: CheckContext = {
     us: await ownerWithoutLocks(),
     uid,
     now,
@@ -53,15 +53,15 @@ async function* examine(
     folders: isOwn ? "ours" : "chosen",
     signal,
   };
-  yield* await checkHome(home, look);
-  yield* await checkDirectory(directory, uid, look.folders);
+  yield* await checkHome(home, checks);
+  yield* await checkDirectory(directory, uid, checks.folders);
   for await (const entry of storeEntries(directory)) {
     signal.throwIfAborted();
-    yield* await checkEntry(entry, look);
+    yield* await checkEntry(entry, checks);
     if (entry.kind === "rollout") report.conversations += 1;
   }
   yield* checkWorkspace(terminal.cwd, [home, directory], now);
-  yield* await checkSockets(await runtimePlace(terminal.env, uid), look);
+  yield* await checkSockets(await runtimePlace(terminal.env, uid), checks);
 }
 
 /** Falls back to the default place if the configuration is not usable. */

@@ -91,8 +91,8 @@ const madeFirstLine =
   "The first line, which identifies the conversation, is missing: it is rebuilt from the other lines";
 
 function damagedText({ number, bytes, reason, rescued }: RolloutScan["damaged"]["listed"][number]): string {
-  const kept = rescued === 0 ? "" : `; ${counted(rescued, "complete line")} in it kept`;
-  return `line ${number}: ${counted(bytes, "byte")}, ${reason}${kept}`;
+  const rescuedText = rescued === 0 ? "" : `; ${counted(rescued, "complete line")} in it kept`;
+  return `line ${number}: ${counted(bytes, "byte")}, ${reason}${rescuedText}`;
 }
 
 function reportJson({ id, path }: RolloutName, scan: RolloutScan, backup: string | undefined): object {

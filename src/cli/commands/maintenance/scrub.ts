@@ -59,8 +59,8 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
   const names = namesIn(flags.pattern);
   const rollout = await findSavedRollout(context);
   context.about(rollout.id);
-  const asked = flags.stdin ? await readRequestedValues(context) : noValues;
-  const scrub = await scrubOf(context, rollout, { ...asked, names });
+  const requested = flags.stdin ? await readRequestedValues(context) : noValues;
+  const scrub = await scrubOf(context, rollout, { ...requested, names });
   const where = changePlaces(await loadPlaces(context), rollout, context.terminal.env);
   const found = flags.write
     ? await scrubFiles(context, rollout, scrub, where)
@@ -68,10 +68,10 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
   // A rollout may be too damaged to number its turns.
   const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
   const result = [rollout, { ...found, turns }, flags.write] as const;
-  const json = { ...scrubJson(...result), notLookedFor: asked.refused };
+  const json = { ...scrubJson(...result), notLookedFor: requested.refused };
   await printResult(context, { text: scrubText(...result), json });
-  if (asked.refused === 0) return 0;
-  const [lines, them] = asked.refused === 1 ? ["1 line", "it is"] : [`${asked.refused} lines`, "each is"];
+  if (requested.refused === 0) return 0;
+  const [lines, them] = requested.refused === 1 ? ["1 line", "it is"] : [`${requested.refused} lines`, "each is"];
   await context.tell(
     `Not searched for: ${lines} of stdin, because ${them} shorter than ${minValueChars} characters or part of ${mask}`,
   );
@@ -81,16 +81,16 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
 async function scrubOf(
   context: ContextOf<"scrub">,
   { id, path }: RolloutName,
-  asked: RequestedValues & Pick<RedactionRules, "names">,
+  requested: RequestedValues & Pick<RedactionRules, "names">,
 ): Promise<ConversationScrub> {
   const { flags, terminal } = context;
   const places = await loadPlaces(context);
   const { values } = await loadSettings(context);
   const rules = redactionRules(values, terminal.env);
   const redactor = createTextRedactor({
-    secrets: [...rules.secrets, ...asked.secrets],
-    exact: asked.exact,
-    names: [...rules.names, ...asked.names],
+    secrets: [...rules.secrets, ...requested.secrets],
+    exact: requested.exact,
+    names: [...rules.names, ...requested.names],
     shapes: !flags.noShapes,
   });
   const found = namedDirectories(places).find(({ directory }) => path.startsWith(directory + sep));
@@ -174,16 +174,16 @@ function scrubText({ id }: RolloutName, scrubbed: Scrubbed, isWritten: boolean):
   const { files, snapshots } = scrubbed;
   const [rollout, ...others] = files;
   const lines = files.reduce((sum, { hitLines }) => sum + hitLines, 0);
-  const kept = files.flatMap(({ kept: numbers }) => numbers);
+  const keptLines = files.flatMap(({ kept: numbers }) => numbers);
   const notes =
-    kept.length === 0
+    keptLines.length === 0
       ? []
-      : [`  ${counted(kept.length, "line")} ${notRemovableText}: ${kept.slice(0, maxShown).join(", ")}`];
+      : [`  ${counted(keptLines.length, "line")} ${notRemovableText}: ${keptLines.slice(0, maxShown).join(", ")}`];
   if (lines + snapshots.length === 0) return [`${id}: no secrets found`, ...notes].join("\n");
-  const shown = rollout?.hits.slice(0, maxShown) ?? [];
-  const hidden = (rollout?.hitLines ?? 0) - shown.length;
+  const listed = rollout?.hits.slice(0, maxShown) ?? [];
+  const hidden = (rollout?.hitLines ?? 0) - listed.length;
   const facts = [
-    ...shown.map(({ line, found }) => `  line ${line}: ${kinds(found)}`),
+    ...listed.map(({ line, found }) => `  line ${line}: ${kinds(found)}`),
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
     ...others.filter(({ hitLines }) => hitLines > 0).map(fileText),
     ...snapshots.slice(0, maxShown).map(snapshotText),
@@ -222,8 +222,8 @@ function undoLines({ snapshots, turns }: Scrubbed, isWritten: boolean): string[]
 }
 
 function kinds(found: FileScrub["found"]): string {
-  const said = (["known", "named", "shaped"] as const).filter((kind) => found[kind] > 0);
-  return said.map((kind) => `${found[kind]} ${kindNames[kind]}`).join(", ");
+  const present = (["known", "named", "shaped"] as const).filter((kind) => found[kind] > 0);
+  return present.map((kind) => `${found[kind]} ${kindNames[kind]}`).join(", ");
 }
 
 function total(files: readonly Pick<FileScrub, "found">[]): FileScrub["found"] {

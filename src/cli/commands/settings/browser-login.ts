@@ -87,9 +87,9 @@ export class CallbackServer implements AsyncDisposable {
     const hosts = [`localhost:${this.port}`, `127.0.0.1:${this.port}`];
     if (!hosts.includes(request.headers.host ?? "")) return page(response, 403, "Forbidden.");
     // A foreign page can make a browser request invalid addresses such as `//`.
-    const [asked, base] = [request.url ?? "/", "http://localhost"];
-    if (!URL.canParse(asked, base)) return page(response, 404, "Not found.");
-    const url = new URL(asked, base);
+    const [requestUrl, base] = [request.url ?? "/", "http://localhost"];
+    if (!URL.canParse(requestUrl, base)) return page(response, 404, "Not found.");
+    const url = new URL(requestUrl, base);
     if (request.method !== "GET" || url.pathname !== path) return page(response, 404, "Not found.");
     if (this.#isUsed) return page(response, 409, "This login was already used.");
     if (!isSame(url.searchParams.get("state") ?? "", this.#state)) {
@@ -122,8 +122,8 @@ function failed(message: string): CommandError {
 }
 
 /** Compares in constant time. */
-function isSame(given: string, wanted: string): boolean {
-  const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
+function isSame(received: string, expected: string): boolean {
+  const [a, b] = [received, expected].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 

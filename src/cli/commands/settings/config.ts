@@ -60,15 +60,15 @@ const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [
 
 async function showAll(context: ContextOf<"config">): Promise<number> {
   const { settings, show } = await effectiveConfig(context);
-  const shown = [...settings].map(([key, { value, source }]) => ({
+  const rows = [...settings].map(([key, { value, source }]) => ({
     key,
     source,
     // Lists every setting, also those without a value.
     value: value === undefined ? null : show(key, value),
   }));
-  const lines = shown.map(({ key, value, source }) => `${visible(key)} = ${textOf(value)}  (${source})`);
-  const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]));
-  const sources = Object.fromEntries(shown.map(({ key, source }) => [key, source]));
+  const lines = rows.map(({ key, value, source }) => `${visible(key)} = ${textOf(value)}  (${source})`);
+  const values = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+  const sources = Object.fromEntries(rows.map(({ key, source }) => [key, source]));
   await printResult(context, { text: lines.join("\n"), json: { values, sources } });
   return 0;
 }

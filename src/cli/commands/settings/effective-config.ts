@@ -53,8 +53,8 @@ export interface EffectiveConfig {
   readonly show: MaskValue;
 }
 
-/** The effective settings of a new conversation, with defaults, and of the providers configured or `asked` for. */
-export async function effectiveConfig(context: CommandContext, asked?: string): Promise<EffectiveConfig> {
+/** The effective settings of a new conversation, with defaults, and of the providers configured or `requested`. */
+export async function effectiveConfig(context: CommandContext, requested?: string): Promise<EffectiveConfig> {
   const { values, sources, file, layers: loaded } = await loadSettings(context);
   const settings = await settingsOf(context, values);
   const { provider } = settings;
@@ -71,24 +71,24 @@ export async function effectiveConfig(context: CommandContext, asked?: string): 
     "persistence.retentionDays": retentionDays ?? false,
     "persistence.maxConversationsPerProject": maxConversationsPerProject ?? false,
   };
-  const shown = (key: ConfigKey) => (key in derived ? derived[key] : effectiveSetting(values, key));
+  const valueOf = (key: ConfigKey) => (key in derived ? derived[key] : effectiveSetting(values, key));
   const found = { ...sources, baseUrl: baseUrlSource(context, { values, sources, file }, settings) };
-  const names = [...Object.keys(values.providers ?? {}), provider, asked].filter((name) => name !== undefined);
+  const names = [...Object.keys(values.providers ?? {}), provider, requested].filter((name) => name !== undefined);
   const servers = await trustedServers(context);
   const ofVendors = vendorLayer(context, names);
   const layers = [ofVendors, ...loaded.map((layer) => withServers(layer, servers))];
   const { providers } = mergedConfig([ofVendors.config, { providers: values.providers }]);
   // If two servers have the same name, only the project's is started, and none of the other's settings apply.
   const mcpServers = { ...values.mcp_servers, ...servers };
-  const said = settingSources(layers);
+  const sourcesByKey = settingSources(layers);
   const { env } = context.terminal;
   const secrets = [values.mcp_servers, servers].flatMap((entries) => mcpSecrets(entries, env));
   return {
     settings: new Map<string, ShownSetting>([
-      ...configKeys.map((key) => [key, { value: shown(key), source: found[key] }] as const),
-      ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, said),
+      ...configKeys.map((key) => [key, { value: valueOf(key), source: found[key] }] as const),
+      ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, sourcesByKey),
     ]),
-    said,
+    said: sourcesByKey,
     show: createValueMask([...configuredKeys(providers), ...secrets, ...secretsOf(env)]),
   };
 }
@@ -101,13 +101,13 @@ function withServers(layer: ConfigLayer, servers: McpServerEntries): ConfigLayer
 /** Settings in tables with user-defined names. */
 function tableSettings(
   values: Config,
-  said: ReadonlyMap<string, readonly SourcedValue[]>,
+  sourcesByKey: ReadonlyMap<string, readonly SourcedValue[]>,
 ): (readonly [string, ShownSetting])[] {
   const known: ReadonlySet<string> = new Set(configKeys);
   return [...settingLeaves(values)]
-    .filter(([key]) => !known.has(key) && said.has(key))
+    .filter(([key]) => !known.has(key) && sourcesByKey.has(key))
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, value]) => [key, { value, source: said.get(key)?.[0]?.source ?? "default" }] as const);
+    .map(([key, value]) => [key, { value, source: sourcesByKey.get(key)?.[0]?.source ?? "default" }] as const);
 }
 
 function baseUrlSource(
@@ -153,11 +153,12 @@ interface SourcedValue {
 
 /** For each setting that is set, all its sources; the effective one comes first. */
 function settingSources(layers: readonly ConfigLayer[]): ReadonlyMap<string, readonly SourcedValue[]> {
-  const said = new Map<string, SourcedValue[]>();
+  const sourcesByKey = new Map<string, SourcedValue[]>();
   for (const { source, config } of layers.toReversed()) {
-    for (const [key, value] of settingLeaves(config)) said.set(key, [...(said.get(key) ?? []), { source, value }]);
+    for (const [key, value] of settingLeaves(config))
+      sourcesByKey.set(key, [...(sourcesByKey.get(key) ?? []), { source, value }]);
   }
-  return said;
+  return sourcesByKey;
 }
 
 /** The keys and addresses from the environment, which a provider's configuration overrides. */

@@ -24,11 +24,11 @@ export async function trustCommand(context: ContextOf<"trust">): Promise<number>
 }
 
 async function showTrust(context: ContextOf<"trust">): Promise<number> {
-  const said = [...(await readTrust(context.home))];
-  const rows = said.map(([root, level]) => `${visible(root)}  (${level})`);
+  const decisions = [...(await readTrust(context.home))];
+  const rows = decisions.map(([root, level]) => `${visible(root)}  (${level})`);
   await printResult(context, {
     text: rows.length === 0 ? "No trusted or untrusted projects." : rows.join("\n"),
-    json: Object.fromEntries(said),
+    json: Object.fromEntries(decisions),
   });
   return 0;
 }

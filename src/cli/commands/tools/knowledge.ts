@@ -41,13 +41,13 @@ export async function knowledgeCommand(context: ContextOf<"knowledge">): Promise
 
 /** Saves knowledge entered by a person. */
 async function addToKnowledge(context: ContextOf<"knowledge">): Promise<number> {
-  const said = check(NewKnowledge, await entryFromFlags(context), "knowledge");
+  const newEntry = check(NewKnowledge, await entryFromFlags(context), "knowledge");
   const store = await openProjectStore(context);
   const entries = await readEntries(context, store);
   const entry = await saveOrExplain(async () => {
-    const made = store.entryOf(said, new KnowledgeIndex(entries), { source: "user" });
-    await store.append([made]);
-    return made;
+    const created = store.entryOf(newEntry, new KnowledgeIndex(entries), { source: "user" });
+    await store.append([created]);
+    return created;
   });
   const text = `💡 Knowledge saved: [${entry.type}] ${visible(entry.content)}\n  Id: ${entry.id}`;
   await printResult(context, { text, json: entry });
@@ -78,14 +78,14 @@ async function removeFromKnowledge(context: ContextOf<"knowledge">): Promise<num
   const store = await openProjectStore(context);
   const entries = await readEntries(context, store);
   const ids = args.map((text) => idOf(text, entries));
-  const gone = await saveOrExplain(() => store.remove(ids));
-  const left = ids.filter((id) => !gone.includes(id));
+  const removed = await saveOrExplain(() => store.remove(ids));
+  const left = ids.filter((id) => !removed.includes(id));
   if (left.length > 0) {
     const hint = `Replace it instead: cody knowledge add "..." --supersedes ${left[0]}`;
     const message = `${left.join(", ")} is in .diligent, which cody only reads`;
     throw new CommandError(message, exitCodes.failed, [hint]);
   }
-  await printResult(context, { text: `✓ Removed: ${gone.join(", ")}`, json: { removed: gone } });
+  await printResult(context, { text: `✓ Removed: ${removed.join(", ")}`, json: { removed: removed } });
   return 0;
 }
 
@@ -97,13 +97,13 @@ async function undoKnowledge(context: ContextOf<"knowledge">): Promise<number> {
   const store = await openProjectStore(context);
   const entries = await readEntries(context, store);
   const undone = undoable(context.args, entries);
-  const gone = await saveOrExplain(() => store.undo(undone.map(({ id }) => id)));
-  const removed = undone.filter(({ id }) => gone.includes(id));
+  const removedEntries = await saveOrExplain(() => store.undo(undone.map(({ id }) => id)));
+  const removed = undone.filter(({ id }) => removedEntries.includes(id));
   if (removed.length < undone.length) {
-    const left = undone.flatMap(({ id }) => (gone.includes(id) ? [] : [id]));
+    const left = undone.flatMap(({ id }) => (removedEntries.includes(id) ? [] : [id]));
     throw new CommandError(`${left.join(", ")} is not in .cody/knowledge/knowledge.jsonl`, exitCodes.failed);
   }
-  const ids = new Set(gone);
+  const ids = new Set(removedEntries);
   const text = removed.map(({ id, type, content }) => `✓ Undone: ${id}  [${type}] ${visible(content)}`);
   const restored = activeKnowledge(entries.filter(({ id }) => !ids.has(id))).filter(({ id }) =>
     removed.some(({ supersedes }) => supersedes === id),

@@ -54,26 +54,26 @@ interface ExportRequest {
   readonly signal: AbortSignal;
 }
 
-async function run(context: ContextOf<"export">, workspace: Workspace, wish: ExportRequest): Promise<number> {
+async function run(context: ContextOf<"export">, workspace: Workspace, request: ExportRequest): Promise<number> {
   const { flags, args } = context;
   if (args.length === 0 && !workspace.config.persistence.enabled) {
     await context.tell(nothingExportedText);
     return exitCodes.failed;
   }
   if (flags.all) {
-    const result = await exportProject(context, workspace, wish);
+    const result = await exportProject(context, workspace, request);
     await printResult(context, { text: projectText(result), json: result });
     return result.failed.length + result.unreadable.length === 0 ? 0 : exitCodes.failed;
   }
   const target = await existingTarget(context, workspace, args[0]);
   context.about(target.id);
-  if (flags.output === "-") return await print(context, await workspace.export(target, wish.format), wish.signal);
+  if (flags.output === "-") return await print(context, await workspace.export(target, request.format), request.signal);
   const report =
     flags.output === undefined
-      ? await exportToDirectory(context, workspace, target, wish)
-      : await exportToFile(context, await workspace.export(target, wish.format), wish.signal);
+      ? await exportToDirectory(context, workspace, target, request)
+      : await exportToFile(context, await workspace.export(target, request.format), request.signal);
   await printResult(context, { text: reportText(report), json: report });
-  await reportLosses(context, wish.format, Object.entries(report.left));
+  await reportLosses(context, request.format, Object.entries(report.left));
   return 0;
 }
 

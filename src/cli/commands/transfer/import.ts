@@ -65,13 +65,13 @@ const words = {
 const maxShown = 20;
 
 /** Imports a conversation of another program, or all in a folder, and reports what could not be converted. */
-export async function importCommand(given: ContextOf<"import">): Promise<number> {
-  const { flags, args } = given;
-  const options = optionsOf(given);
+export async function importCommand(callerContext: ContextOf<"import">): Promise<number> {
+  const { flags, args } = callerContext;
+  const options = optionsOf(callerContext);
   const [named = ""] = args;
   // An empty path would resolve to the current directory.
   if (named === "") throw usageError("The path is empty: give a file or a folder");
-  const context = flags.dryRun ? readOnlyContext(given) : given;
+  const context = flags.dryRun ? readOnlyContext(callerContext) : callerContext;
   await using workspace = await openWorkspace(context);
   const outcomes: ImportOutcome[] = [];
   for await (const outcome of workspace.imports(resolve(context.terminal.cwd, named), options)) {

@@ -99,8 +99,8 @@ async function answer(
   if (text === "") return "stay";
   const done = await tried(context, async () => {
     if (isPromptCommand(text) || !isSlashCommand(text)) {
-      const said = isPromptCommand(text) ? promptInput(await promptText(current, text, options.signal)) : line;
-      await (await current.player()).play(said, options);
+      const input = isPromptCommand(text) ? promptInput(await promptText(current, text, options.signal)) : line;
+      await (await current.player()).play(input, options);
       return "stay";
     }
     const command = slashCommand(text);
@@ -147,14 +147,14 @@ class TypedLines {
 
   push(text: string): void {
     if (this.#onNext === undefined) this.#lines.push(text);
-    else this.#give({ type: "line", text, waited: false });
+    else this.#deliver({ type: "line", text, waited: false });
   }
 
   /** Lines typed before the end are answered first, unless the end is an interruption. */
   end(exitCode: number): void {
     if (this.#exitCode === undefined || exitCode !== 0) this.#exitCode = exitCode;
     if (this.#exitCode !== 0) this.#lines.length = 0;
-    this.#give({ type: "end", exitCode: this.#exitCode });
+    this.#deliver({ type: "end", exitCode: this.#exitCode });
   }
 
   next(): Promise<TypedLine> {
@@ -166,7 +166,7 @@ class TypedLines {
     });
   }
 
-  #give(line: TypedLine): void {
+  #deliver(line: TypedLine): void {
     const resolve = this.#onNext;
     this.#onNext = undefined;
     resolve?.(line);

@@ -124,8 +124,8 @@ export class CurrentConversation {
   /** Leaves the conversation unchanged and continues in a copy. */
   async fork(afterTurn: number | undefined): Promise<void> {
     const old = this.#player;
-    const said = afterTurn === undefined ? {} : { afterTurn };
-    await this.#take((await this.#workspace.fork({ id: this.#id }, said)).conversation);
+    const options = afterTurn === undefined ? {} : { afterTurn };
+    await this.#take((await this.#workspace.fork({ id: this.#id }, options)).conversation);
     await old?.conversation.shutdown();
   }
 

@@ -115,7 +115,7 @@ export class Prompt {
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
     await everythingTypedIsRead();
     if (this.#closed || signal.aborted) return undefined;
-    const begun = { lines: this.#pastes.setAside(), line: this.#readline.line };
+    const typed = { lines: this.#pastes.setAside(), line: this.#readline.line };
     this.#clearLine();
     this.#readline.setPrompt(question);
     this.show();
@@ -126,9 +126,9 @@ export class Prompt {
     this.#pastes.clear();
     this.#readline.setPrompt(promptText);
     this.#clearLine();
-    this.#pastes.putBack(begun.lines);
-    if (begun.lines.length > 0) this.#readline.setPrompt(furtherText);
-    this.#readline.write(begun.line);
+    this.#pastes.putBack(typed.lines);
+    if (typed.lines.length > 0) this.#readline.setPrompt(furtherText);
+    this.#readline.write(typed.line);
     return answer;
   }
 

@@ -30,9 +30,9 @@ export async function promptText(current: CurrentConversation, line: string, sig
   if (servers === undefined || prompt === undefined) {
     throw new CommandError(`Unknown prompt /${command}. See: /mcp`, exitCodes.failed);
   }
-  const said = await servers.prompt(prompt.server, prompt.name, valuesFor(prompt, line), signal);
-  if (!said.ok) throw new CommandError(`MCP server ${prompt.server}: ${visible(said.error)}`, exitCodes.failed);
-  return said.text;
+  const result = await servers.prompt(prompt.server, prompt.name, valuesFor(prompt, line), signal);
+  if (!result.ok) throw new CommandError(`MCP server ${prompt.server}: ${visible(result.error)}`, exitCodes.failed);
+  return result.text;
 }
 
 /** Checks the arguments before the server is asked: its own error messages vary, or are missing. */
@@ -69,21 +69,21 @@ export async function serversText(current: CurrentConversation, signal: AbortSig
 
 async function promptsOf(servers: ConversationServers | undefined, signal: AbortSignal): Promise<ServerPrompt[]> {
   const { prompts = {} } = (await servers?.describe(signal)) ?? {};
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return Object.entries(prompts).flatMap(([server, listed]) =>
     listed.map((each): ServerPrompt => {
-      const { name, description, arguments: given } = Object(each) as Record<string, unknown>;
-      const command = toolName(server, String(name), taken);
-      taken.add(command);
-      const known = Array.isArray(given) ? given.map(argumentOf) : [];
+      const { name, description, arguments: args } = Object(each) as Record<string, unknown>;
+      const command = toolName(server, String(name), usedNames);
+      usedNames.add(command);
+      const known = Array.isArray(args) ? args.map(argumentOf) : [];
       const about = typeof description === "string" ? description : "";
       return { command, server, name: String(name), description: about, arguments: known };
     }),
   );
 }
 
-function argumentOf(given: unknown): PromptArgument {
-  const { name, required } = Object(given) as Readonly<Record<string, unknown>>;
+function argumentOf(argument: unknown): PromptArgument {
+  const { name, required } = Object(argument) as Readonly<Record<string, unknown>>;
   return { name: String(name), isRequired: required === true };
 }
 
@@ -115,24 +115,24 @@ export function parsePromptArguments(text: string, known: readonly PromptArgumen
   const words = wordsOf(text, new Set(known.map(({ name }) => name)));
   const named = words.flatMap(({ name, value }) => (name === undefined ? [] : [[name, value] as const]));
   const others = words.filter(({ name }) => name === undefined);
-  const taken = new Set(named.map(([name]) => name));
-  const free = known.filter(({ name }) => !taken.has(name));
+  const usedNames = new Set(named.map(([name]) => name));
+  const free = known.filter(({ name }) => !usedNames.has(name));
   const unnamed = others.every(({ isQuoted }) => isQuoted)
     ? others.map(({ value }) => value)
     : [others.map((word) => word.text).join(" ")];
   const values = [...named, ...free.slice(0, unnamed.length).map(({ name }, at) => [name, unnamed[at] ?? ""] as const)];
-  const given = new Set(values.map(([name]) => name));
+  const valueNames = new Set(values.map(([name]) => name));
   return {
     values: Object.fromEntries(values),
-    missing: known.filter(({ name, isRequired }) => isRequired && !given.has(name)).map(({ name }) => name),
+    missing: known.filter(({ name, isRequired }) => isRequired && !valueNames.has(name)).map(({ name }) => name),
     excess: unnamed.slice(free.length).join(" "),
   };
 }
 
 /** The usage line of a prompt. */
 export function promptUsage(command: string, known: readonly PromptArgument[]): string {
-  const told = known.map(({ name, isRequired }) => (isRequired ? `${name}="…"` : `[${name}="…"]`));
-  return [`/${command}`, ...told].join(" ");
+  const argumentTexts = known.map(({ name, isRequired }) => (isRequired ? `${name}="…"` : `[${name}="…"]`));
+  return [`/${command}`, ...argumentTexts].join(" ");
 }
 
 function wordsOf(text: string, names: ReadonlySet<string>): Word[] {

@@ -225,8 +225,8 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   const { undoneLines } = await import("../../commands/changes/undo-text.js");
   const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
   const [tracker, takenBack] = [changes.diff(turn), changes.takenBack(turn)];
-  const shown = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
-  const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : shown;
+  const diffLines = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
+  const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : diffLines;
   await printLines(context, [...undoneLines(takenBack, changes.turns), ...lines]);
   return "stay";
 }
@@ -285,24 +285,24 @@ async function conversationsText(
       "To save them: cody config set persistence.enabled true",
     ];
   }
-  const wishes: Readonly<Record<string, CleanRequest>> = {
+  const requests: Readonly<Record<string, CleanRequest>> = {
     clean: { projectRoot, current: current.id, olderThanMs: weekMs },
     "clean-all": { projectRoot, current: current.id },
   };
   if (text === "") return await listText(await projectConversations(context, places, projectRoot));
-  const wish = Object.hasOwn(wishes, text) ? wishes[text] : undefined;
-  if (wish === undefined) return ["Usage: /conversations, /conversations clean or /conversations clean-all"];
-  const candidates = await findCandidates(context, places, wish);
+  const request = Object.hasOwn(requests, text) ? requests[text] : undefined;
+  if (request === undefined) return ["Usage: /conversations, /conversations clean or /conversations clean-all"];
+  const candidates = await findCandidates(context, places, request);
   const stays = current.begun === undefined ? [] : ["The current conversation is kept."];
-  return [...cleanedText(await cleanConversations(context, places, candidates.going), candidates, wish), ...stays];
+  return [...cleanedText(await cleanConversations(context, places, candidates.going), candidates, request), ...stays];
 }
 
 async function listText(all: readonly SavedConversation[]): Promise<string[]> {
   if (all.length === 0) return ["No saved conversations in this project."];
-  const shown = await Promise.all(all.slice(0, maxShown).map(entryText));
+  const rows = await Promise.all(all.slice(0, maxShown).map(entryText));
   const more =
     all.length > maxShown ? [`Showing the latest ${maxShown} of ${all.length}. To list all: cody list --project`] : [];
-  return ["Conversations of this project:", ...shown.flat(), ...more];
+  return ["Conversations of this project:", ...rows.flat(), ...more];
 }
 
 async function entryText({ id, path, name, updatedAt, pinned }: SavedConversation): Promise<string[]> {

@@ -41,15 +41,15 @@ export interface CheckContext {
 }
 
 /** Reports problems with one entry of the store; an entry that has disappeared meanwhile is not a problem. */
-export async function checkEntry(entry: StoreEntry, look: CheckContext): Promise<Finding[]> {
+export async function checkEntry(entry: StoreEntry, checkContext: CheckContext): Promise<Finding[]> {
   const { path } = entry;
   if (entry.kind === "unreadable_folder") return [{ kind: "unreadable", path, reason: saveFailureReason(entry.error) }];
   const id = entry.kind === "rollout" ? idFromFileName(entry.name) : undefined;
   const named = id === undefined ? {} : { id };
   try {
-    return (await findingsOf(entry, look, id)).map((finding) => ({ ...finding, ...named }));
+    return (await findingsOf(entry, checkContext, id)).map((finding) => ({ ...finding, ...named }));
   } catch (error) {
-    look.signal.throwIfAborted();
+    checkContext.signal.throwIfAborted();
     if (error instanceof ConversationNotFoundError || isMissing(error)) return [];
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     return [{ kind: "unreadable", path, reason: saveFailureReason(error), ...named }];
@@ -58,14 +58,18 @@ export async function checkEntry(entry: StoreEntry, look: CheckContext): Promise
 
 type OwnEntry = Exclude<StoreEntry, { kind: "unreadable_folder" }>;
 
-async function findingsOf({ kind, path }: OwnEntry, look: CheckContext, id: string | undefined): Promise<Finding[]> {
-  const { uid, us, now } = look;
+async function findingsOf(
+  { kind, path }: OwnEntry,
+  checkContext: CheckContext,
+  id: string | undefined,
+): Promise<Finding[]> {
+  const { uid, us, now } = checkContext;
   const stats = await lstat(path);
   // A folder may be a symbolic link; its creator wanted it to be followed, so it is not checked.
   if (kind === "folder") return stats.isDirectory() ? rightsOf("folders") : [];
   if (kind === "blobs" || kind === "snapshots") {
-    const beside = kind === "blobs" ? blobFolder : snapshotFolder;
-    return stats.isDirectory() ? [...rightsOf("files"), ...(await checkBlobs(path, look, beside))] : [];
+    const folderOf = kind === "blobs" ? blobFolder : snapshotFolder;
+    return stats.isDirectory() ? [...rightsOf("files"), ...(await checkBlobs(path, checkContext, folderOf))] : [];
   }
   if (!stats.isFile()) return kind === "rollout" ? [{ kind: "not_regular", path }] : [];
   const rights = rightsOf("files");
@@ -73,10 +77,10 @@ async function findingsOf({ kind, path }: OwnEntry, look: CheckContext, id: stri
   if (kind === "temporary" && isStaleTemporary(stats, now)) return [...rights, { kind: "temporary", path }];
   if (id === undefined) return rights;
   const isInUse = async (): Promise<boolean> => (await lockHolder(path, us)) !== undefined;
-  return [...rights, ...(await checkRollout({ path, conversationId: id }, { signal: look.signal, isInUse }))];
+  return [...rights, ...(await checkRollout({ path, conversationId: id }, { signal: checkContext.signal, isInUse }))];
 
   function rightsOf(what: "files" | "folders"): StoreFinding[] {
-    return checkRights({ path, stats, uid, ownership: look[what] });
+    return checkRights({ path, stats, uid, ownership: checkContext[what] });
   }
 }
 
@@ -84,43 +88,44 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** Checks the contents stored beside a rollout; `beside` maps a rollout to their folder. */
+/** Checks the contents stored beside a rollout; `folderOf` maps a rollout to their folder. */
 async function checkBlobs(
   folder: string,
-  look: CheckContext,
-  beside: (rolloutPath: string) => string,
+  checkContext: CheckContext,
+  folderOf: (rolloutPath: string) => string,
 ): Promise<StoreFinding[]> {
   const names = (await readdir(folder)).toSorted();
   const findings: StoreFinding[] = [];
   for (const name of names) {
-    look.signal.throwIfAborted();
+    checkContext.signal.throwIfAborted();
     const path = join(folder, name);
     const stats = await lstat(path);
     if (!stats.isFile()) continue;
-    findings.push(...checkRights({ path, stats, uid: look.uid, ownership: look.files }));
+    findings.push(...checkRights({ path, stats, uid: checkContext.uid, ownership: checkContext.files }));
     if (isBlobName(name)) {
       if (blobHash(await readFile(path)) !== name) findings.push({ kind: "changed_blob", path });
-    } else if (name.endsWith(".tmp") && isStaleTemporary(stats, look.now)) findings.push({ kind: "temporary", path });
+    } else if (name.endsWith(".tmp") && isStaleTemporary(stats, checkContext.now))
+      findings.push({ kind: "temporary", path });
   }
-  return (await hasRollout(folder, beside)) || names.length === 0
+  return (await hasRollout(folder, folderOf)) || names.length === 0
     ? findings
     : [...findings, { kind: "orphaned_blobs", path: folder, blobs: names.length }];
 }
 
-async function hasRollout(folder: string, beside: (rolloutPath: string) => string): Promise<boolean> {
+async function hasRollout(folder: string, folderOf: (rolloutPath: string) => string): Promise<boolean> {
   const rollouts = (await readdir(dirname(folder))).filter((name) => idFromFileName(name) !== undefined);
-  return rollouts.some((name) => basename(beside(join(dirname(folder), name))) === basename(folder));
+  return rollouts.some((name) => basename(folderOf(join(dirname(folder), name))) === basename(folder));
 }
 
 /** Checks whether the owner of a lock is alive, as far as this process can tell. */
-async function checkLock(path: string, us: LockOwner): Promise<StoreFinding[]> {
+async function checkLock(path: string, self: LockOwner): Promise<StoreFinding[]> {
   const lock = await readLock(path);
   if (lock.status === "none") return [];
   if (lock.status === "garbled") return [{ kind: "garbled_lock", path }];
   const { owner } = lock;
-  if (await isOwnerDead(owner, us)) return [{ kind: "dead_lock", path, pid: owner.pid }];
-  const isNear = owner.bootId === us.bootId && owner.pidNamespace === us.pidNamespace;
-  return isNear ? [] : [{ kind: "far_lock", path, owner: describeOwner(owner, us) }];
+  if (await isOwnerDead(owner, self)) return [{ kind: "dead_lock", path, pid: owner.pid }];
+  const isNear = owner.bootId === self.bootId && owner.pidNamespace === self.pidNamespace;
+  return isNear ? [] : [{ kind: "far_lock", path, owner: describeOwner(owner, self) }];
 }
 
 export function isStaleTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {
@@ -185,7 +190,7 @@ async function nearest(path: string): Promise<{ path: string; stats: Stats } | u
 }
 
 /** Checks the files beside the conversations: configuration, pointers to active conversations, debug log, trash. */
-export async function checkHome(home: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
+export async function checkHome(home: string, checkContext: { uid: number; now: number }): Promise<StoreFinding[]> {
   const { active, logs, trash } = homePaths(home);
   const inHome = (await namesIn(home)).filter((name) => ownFiles.test(name));
   const paths = [home, ...inHome.map((name) => join(home, name))];
@@ -194,7 +199,7 @@ export async function checkHome(home: string, look: { uid: number; now: number }
     if (names.length > 0) paths.push(folder, ...names.map((name) => join(folder, name)));
   }
   const findings: StoreFinding[] = [];
-  for (const path of paths) findings.push(...(await checkFile(path, look)));
+  for (const path of paths) findings.push(...(await checkFile(path, checkContext)));
   return [...findings, ...(await checkConfig(home))];
 }
 
@@ -226,12 +231,15 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Checks the directory with the sockets of processes that write conversations. */
-export async function checkSockets(directory: string, look: { uid: number; now: number }): Promise<StoreFinding[]> {
+export async function checkSockets(
+  directory: string,
+  checkContext: { uid: number; now: number },
+): Promise<StoreFinding[]> {
   const stats = await lstat(directory).catch(() => undefined);
   if (stats === undefined) return [];
   if (!stats.isDirectory()) return [{ kind: "not_a_directory", path: directory }];
-  const rights = checkRights({ path: directory, stats, uid: look.uid, ownership: "ours" });
-  const sockets = await countLeft(directory, look.now);
+  const rights = checkRights({ path: directory, stats, uid: checkContext.uid, ownership: "ours" });
+  const sockets = await countLeft(directory, checkContext.now);
   return sockets === 0 ? rights : [...rights, { kind: "dead_sockets", path: directory, sockets }];
 }
 

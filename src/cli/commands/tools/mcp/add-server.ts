@@ -81,8 +81,10 @@ async function variablesOf(
   const variables = Object.fromEntries(given.map(pairOf));
   const [hidden, ...others] = Object.keys(variables).filter((name) => variables[name] === "-");
   if (others.length > 0) throw usageError("--env NAME=-: only one value can be read from stdin", usage);
-  const shown = Object.entries(variables).filter(([name, value]) => name !== hidden && secretsOf({ [name]: value })[0]);
-  for (const [name] of shown) {
+  const exposed = Object.entries(variables).filter(
+    ([name, value]) => name !== hidden && secretsOf({ [name]: value })[0],
+  );
+  for (const [name] of exposed) {
     await context.tell(`⚠ ${name} looks like a secret, and other users can see arguments. Safer: --env ${name}=-`);
   }
   if (hidden === undefined) return variables;

@@ -52,8 +52,8 @@ function statusOf({ enabled }: McpServerEntry): "on" | "off" {
 
 /** A server on one line. */
 export function serverText(entry: McpServerEntry): string {
-  const shown = shownEntry(entry);
-  return "url" in shown ? visible(shown.url) : quotedCommand([shown.command, ...(shown.args ?? [])]);
+  const masked = shownEntry(entry);
+  return "url" in masked ? visible(masked.url) : quotedCommand([masked.command, ...(masked.args ?? [])]);
 }
 
 /** Shows only the names of values that may be secret. */

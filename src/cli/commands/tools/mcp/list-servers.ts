@@ -12,8 +12,8 @@ export async function listServers(context: CommandContext): Promise<number> {
   const logins = await loginsTo(context, servers);
   const rows = servers.map(({ name, entry, status, source }) => {
     const login = "url" in entry ? logins.get(entry.url) : undefined;
-    const told = login === undefined ? [] : [login ? "logged in" : "not logged in"];
-    return `${name}  ${serverText(entry)}  (${[status, visible(source), ...told].join(", ")})`;
+    const loginText = login === undefined ? [] : [login ? "logged in" : "not logged in"];
+    return `${name}  ${serverText(entry)}  (${[status, visible(source), ...loginText].join(", ")})`;
   });
   const hint = servers.some(({ status }) => status === "not trusted")
     ? [`To trust this project: ${quotedCommand(["cody", "trust", root])}`]

@@ -70,15 +70,15 @@ async function loginTo(context: ContextOf<"mcp">, name: string, url: string, sig
   await using callback = await CallbackServer.open({ port, state });
   const fetch = createFetch(context.terminal.env);
   const parts = { url, redirectUri: callback.redirectUri, state, fetch, now: () => currentTime(context) };
-  const begun = await beginLogin(parts).catch((error: unknown) => {
+  const started = await beginLogin(parts).catch((error: unknown) => {
     throw failed(name, error);
   });
-  const address = visible(begun.authorizationUrl);
+  const address = visible(started.authorizationUrl);
   await context.tell(`Open this URL in a browser on this machine and log in to ${name}:\n\n${address}\n`);
   const visit = await callback.visit(loginTimeoutMs, signal);
   context.hide([visit.code]);
   try {
-    const login = await begun.finish(visit);
+    const login = await started.finish(visit);
     context.hide([login.accessToken, ...(login.refreshToken === undefined ? [] : [login.refreshToken])]);
     visit.answer("done");
     return login;
