@@ -79,7 +79,7 @@ export class ModelStreamReader implements Disposable {
   [Symbol.dispose](): void {
     this.#signal.removeEventListener("abort", this.#onAbort);
     // Not awaited: a stream that hangs must not block the turn.
-    if ("next" in this.#events) void letGo(this.#events).catch(() => undefined);
+    if ("next" in this.#events) void endStream(this.#events).catch(() => undefined);
   }
 
   readonly #ask = (): void => {
@@ -100,7 +100,7 @@ export class ModelStreamReader implements Disposable {
 
   #takeFrom(events: ReadyStream<ModelEvent>): void {
     for (let event = events.take(); event !== undefined; event = events.take()) {
-      if (!this.#hear(event)) return;
+      if (!this.#receive(event)) return;
     }
     events.onReady(this.#ask);
   }
@@ -109,7 +109,7 @@ export class ModelStreamReader implements Disposable {
   readonly #onResult = (result: IteratorResult<ModelEvent>): void => {
     let isNextWanted: boolean;
     try {
-      isNextWanted = this.#hear(isRecord(result) && result.done === true ? null : checked(result?.value));
+      isNextWanted = this.#receive(isRecord(result) && result.done === true ? null : checked(result?.value));
     } catch (error) {
       return this.#onError(error);
     }
@@ -119,18 +119,18 @@ export class ModelStreamReader implements Disposable {
   readonly #onAbort = (): void => this.#tell("aborted");
 
   /** Returns whether to read the next event at once. */
-  #hear(event: ModelEvent | null): boolean {
+  #receive(event: ModelEvent | null): boolean {
     if (this.#waiting === undefined) return false;
     if (event === null) this.#tell({ type: "failed", failure: incompleteAnswer });
-    else if (isDelta(event)) return this.#hearDelta(event);
-    else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#goOn();
+    else if (isDelta(event)) return this.#receiveDelta(event);
+    else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#mayContinue();
     else if (event.type === "tool_call_start" && !this.#fitsDelta(itemOverheadBytes)) return false;
     else if (event.type === "item" && !this.#fitsItem(event.item)) this.#tell("too_long");
     else this.#tell(event);
     return false;
   }
 
-  #hearDelta(delta: Delta): boolean {
+  #receiveDelta(delta: Delta): boolean {
     if (!this.#fitsDelta(Buffer.byteLength(delta.delta))) return false;
     try {
       this.#onDelta(delta);
@@ -139,7 +139,7 @@ export class ModelStreamReader implements Disposable {
       this.#waiting = undefined;
       return false;
     }
-    return this.#goOn();
+    return this.#mayContinue();
   }
 
   #fitsDelta(bytes: number): boolean {
@@ -154,7 +154,7 @@ export class ModelStreamReader implements Disposable {
     return this.#itemBytes <= this.#maxBytes;
   }
 
-  #goOn(): boolean {
+  #mayContinue(): boolean {
     this.#deltas += 1;
     const room = this.#room();
     if (room !== undefined) {
@@ -187,7 +187,7 @@ function isDelta(event: { readonly type: unknown }): event is Delta {
   return event.type === "text_delta" || event.type === "reasoning_delta" || event.type === "tool_call_delta";
 }
 
-async function letGo(events: AsyncIterator<ModelEvent>): Promise<void> {
+async function endStream(events: AsyncIterator<ModelEvent>): Promise<void> {
   await events.return?.();
 }
 

@@ -57,7 +57,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   readonly #exchange: WireExchange;
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => {
-    this.#said.clear();
+    this.#buffer.clear();
     if (this.#isOver) return;
     this.#isOver = true;
     this.#posted?.cancel(abandoned());
@@ -65,7 +65,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   #apiKey: string | undefined;
   #posted: PostedRequest | undefined;
   #opened: Opened | undefined;
-  readonly #said = new EventBuffer();
+  readonly #buffer = new EventBuffer();
   #isOver: boolean;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
@@ -79,8 +79,8 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   take(): ModelEvent | null | undefined {
     // While the answer is being received, the abort listener handles this.
     if ((this.#isOver || this.#opened === undefined) && this.#signal.aborted) this.#onAbort();
-    if (this.#said.isEmpty && this.#opened !== undefined && !this.#isOver) this.#decode(this.#opened);
-    return this.#said.take() ?? (this.#isOver ? null : undefined);
+    if (this.#buffer.isEmpty && this.#opened !== undefined && !this.#isOver) this.#decode(this.#opened);
+    return this.#buffer.take() ?? (this.#isOver ? null : undefined);
   }
 
   onReady(callback: () => void): void {
@@ -97,7 +97,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   async return(): Promise<IteratorResult<ModelEvent, undefined>> {
-    this.#said.clear();
+    this.#buffer.clear();
     this.#end();
     return endOfStream;
   }
@@ -138,7 +138,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   #decode({ events, decoder }: Opened): void {
     try {
       for (let event = events.take(); event !== undefined; event = events.take()) {
-        if (this.#say(event === null ? decoder.end() : decoder.decode(event))) return;
+        if (this.#push(event === null ? decoder.end() : decoder.decode(event))) return;
         if (event === null) return this.#end();
       }
     } catch (error) {
@@ -147,9 +147,9 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   /** Returns true if that was the last event of the answer. */
-  #say(events: readonly ModelEvent[]): boolean {
+  #push(events: readonly ModelEvent[]): boolean {
     for (const event of events) {
-      this.#said.add(event);
+      this.#buffer.add(event);
       if (event.type !== "done" && event.type !== "failed") continue;
       this.#end();
       return true;
@@ -158,7 +158,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   }
 
   #fail(error: unknown): void {
-    this.#say([{ type: "failed", failure: wireFailure(error, this.#context()) }]);
+    this.#push([{ type: "failed", failure: wireFailure(error, this.#context()) }]);
   }
 
   #context(): FailureContext {
@@ -197,14 +197,14 @@ type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "too
  */
 export class EventBuffer {
   #events: ModelEvent[] = [];
-  #told = 0;
+  #taken = 0;
   /** The last event, if it is a delta. */
   #delta: Delta | undefined;
   /** The texts merged into that delta, if there are several. */
   #pieces: string[] | undefined;
 
   get isEmpty(): boolean {
-    return this.#told === this.#events.length;
+    return this.#taken === this.#events.length;
   }
 
   add(event: ModelEvent): void {
@@ -217,14 +217,14 @@ export class EventBuffer {
 
   take(): ModelEvent | undefined {
     this.#closeDelta();
-    const event = this.#events[this.#told];
-    if (event !== undefined) this.#told += 1;
+    const event = this.#events[this.#taken];
+    if (event !== undefined) this.#taken += 1;
     return event;
   }
 
   clear(): void {
     this.#events = [];
-    this.#told = 0;
+    this.#taken = 0;
     this.#delta = undefined;
     this.#pieces = undefined;
   }
@@ -233,7 +233,7 @@ export class EventBuffer {
   #push(event: ModelEvent): void {
     if (!this.isEmpty) return void this.#events.push(event);
     this.#events = [event];
-    this.#told = 0;
+    this.#taken = 0;
   }
 
   #addDelta(event: Delta): void {

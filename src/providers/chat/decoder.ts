@@ -67,11 +67,11 @@ export class ChatDecoder implements WireDecoder {
     const reasoning = textAt(delta, "reasoning_content") || textAt(delta, "reasoning");
     this.#text.add(text);
     this.#reasoning.add(reasoning);
-    const said: ModelEvent[] = [];
-    if (reasoning !== "") said.push({ type: "reasoning_delta", itemId: this.#reasoningId, delta: reasoning });
-    if (text !== "") said.push({ type: "text_delta", itemId: this.#id, delta: text });
-    if ("tool_calls" in delta) said.push(...this.#calls.add(delta, this.#id));
-    return said;
+    const events: ModelEvent[] = [];
+    if (reasoning !== "") events.push({ type: "reasoning_delta", itemId: this.#reasoningId, delta: reasoning });
+    if (text !== "") events.push({ type: "text_delta", itemId: this.#id, delta: text });
+    if ("tool_calls" in delta) events.push(...this.#calls.add(delta, this.#id));
+    return events;
   }
 
   #message(): ResponseItem {

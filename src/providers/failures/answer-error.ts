@@ -79,10 +79,10 @@ export interface HiddenSecrets {
  * Turns an error text from a server or the system into one for a person: its first line, short, without markup, and
  * never with the key. Empty if nothing is left.
  */
-export function failureText(said: string, { apiKey, redact = asItIs }: HiddenSecrets): string {
+export function failureText(text: string, { apiKey, redact = asItIs }: HiddenSecrets): string {
   // Redact before truncating: half a key is a secret too.
   const line =
-    redact(withoutKey(said, apiKey).replaceAll(maskedKey, hidden))
+    redact(withoutKey(text, apiKey).replaceAll(maskedKey, hidden))
       .trimStart()
       .split(/[\r\n]/, 1)[0] ?? "";
   if (line.startsWith("<")) return "";

@@ -59,14 +59,14 @@ export function wireFailure(error: unknown, context: FailureContext): Failure {
 export function serverFailure(error: ServerError, context: FailureContext): Failure {
   const code = codeOf(error);
   const text = failureText(error.message ?? "", context);
-  const said = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
+  const detail = text === "" ? failureText(error.code ?? error.type ?? "", context) : text;
   const status =
     error.status === undefined
       ? ""
       : error.status === 401
         ? " rejected the API key or login (401)"
         : ` answered ${error.status}`;
-  const message = `${context.provider}${status}${said === "" ? "" : `: ${said}`}`;
+  const message = `${context.provider}${status}${detail === "" ? "" : `: ${detail}`}`;
   const isRejected = error.status === 401 && context.origin !== undefined;
   return {
     code,

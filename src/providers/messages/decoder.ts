@@ -88,8 +88,8 @@ export class AnthropicDecoder implements WireDecoder {
     if (block === undefined) return events;
     this.#open.set(index, block);
     // A server may start a block with some of its text.
-    const shown = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
-    const first = block.read(shown);
+    const visibleBlock = content_block["type"] === "thinking" ? { thinking: content_block["thinking"] } : content_block;
+    const first = block.read(visibleBlock);
     return [...events, ...[block.started, first].filter((event) => event !== undefined)];
   }
 

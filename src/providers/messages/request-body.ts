@@ -114,8 +114,8 @@ function adaptive(
   const always = version >= thinksAnyway;
   if (isShort) return { max_tokens: limit, ...(always ? { output_config: { effort: "low" } } : {}) };
   if (effort === undefined) return { max_tokens: Math.min(answerTokens + (always ? budgets.high : 0), limit) };
-  const taken = ["low", "medium", "high", ...(version >= firstXhigh ? ["xhigh"] : []), "max"];
-  const sent = nearestEffort(effort, taken) as AdaptiveEffort;
+  const efforts = ["low", "medium", "high", ...(version >= firstXhigh ? ["xhigh"] : []), "max"];
+  const sent = nearestEffort(effort, efforts) as AdaptiveEffort;
   const max_tokens = Math.min(answerTokens + budgets[sent], limit);
   if (effort !== "none") {
     return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: sent } };

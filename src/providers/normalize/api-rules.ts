@@ -97,21 +97,21 @@ export function canReason({ model, facts }: Pick<ModelRequest, "model" | "facts"
 export function effortFor(request: Pick<ModelRequest, "model" | "facts" | "effort">): string | undefined {
   const { model, effort } = request;
   if (effort === null || effort === undefined || !canReason(request)) return undefined;
-  const taken = families.find(([beginning]) => beginning.test(plainName(model)))?.[1];
-  return taken === undefined ? effort : nearestEffort(effort, taken);
+  const efforts = families.find(([beginning]) => beginning.test(plainName(model)))?.[1];
+  return efforts === undefined ? effort : nearestEffort(effort, efforts);
 }
 
 /**
  * The nearest accepted effort towards the middle of the scale, so that a low effort stays low and a high one is never
  * raised.
  */
-export function nearestEffort(effort: string, taken: readonly string[]): string {
+export function nearestEffort(effort: string, accepted: readonly string[]): string {
   const place = scale.indexOf(effort);
   // An unknown effort may belong to a later API version, so the server decides.
   if (place === -1) return effort;
-  const [least = effort, most = least] = [taken[0], taken.at(-1)];
-  if (place < middle) return scale.slice(place).find((one) => taken.includes(one)) ?? most;
-  return scale.slice(0, place + 1).findLast((one) => taken.includes(one)) ?? least;
+  const [least = effort, most = least] = [accepted[0], accepted.at(-1)];
+  if (place < middle) return scale.slice(place).find((one) => accepted.includes(one)) ?? most;
+  return scale.slice(0, place + 1).findLast((one) => accepted.includes(one)) ?? least;
 }
 
 /** The output schema in the form of OpenAI's APIs; Chat Completions wraps it once more. */

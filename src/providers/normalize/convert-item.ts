@@ -77,10 +77,10 @@ const searchStatuses: ReadonlySet<unknown> = new Set(["in_progress", "searching"
 function webSearch({ status, action }: WebSearchItem): WebSearchItem | undefined {
   const type = action?.type ?? "";
   const keys = Object.hasOwn(searchKeys, type) ? searchKeys[type] : undefined;
-  const said = (keys ?? []).map((key) => [key, textOf(action?.[key])] as const);
-  if (said.length === 0 || said.some(([, text]) => text === "")) return undefined;
+  const fields = (keys ?? []).map((key) => [key, textOf(action?.[key])] as const);
+  if (fields.length === 0 || fields.some(([, text]) => text === "")) return undefined;
   const known = searchStatuses.has(status) ? status : "completed";
-  return { type: "web_search_call", status: known, action: { type, ...Object.fromEntries(said) } };
+  return { type: "web_search_call", status: known, action: { type, ...Object.fromEntries(fields) } };
 }
 
 function textOf(value: unknown): string {

@@ -70,9 +70,9 @@ function onlySendable(
       run.push(item);
       continue;
     }
-    const taken = convertItem(item, rules);
-    if (taken !== undefined && run.every(isOwn)) sent.push(...run);
-    if (taken !== undefined) sent.push(taken);
+    const converted = convertItem(item, rules);
+    if (converted !== undefined && run.every(isOwn)) sent.push(...run);
+    if (converted !== undefined) sent.push(converted);
     run = [];
   }
   return sent;
@@ -168,7 +168,7 @@ function paired(items: readonly (SentItem | CustomItem)[], maxCallIdChars: numbe
   for (const item of items) {
     if (isSentCall(item)) {
       if (group === undefined) entries.push((group = { type: "call_group", calls: [], outputs: [], open: new Set() }));
-      const call = withId(item, ids.give(item.call_id));
+      const call = withId(item, ids.assign(item.call_id));
       group.calls.push(call);
       group.open.add(call);
       const slot = { call, group };
@@ -211,20 +211,20 @@ function outputOf({ type, call_id }: Call, item: CallOutput): CallOutput {
 /** Assigns ids that are unique and accepted by the API; an id that is both is kept. */
 class CallIds {
   readonly #maxChars: number;
-  readonly #given = new Set<string>();
-  readonly #taken: ReadonlySet<string>;
+  readonly #assigned = new Set<string>();
+  readonly #known: ReadonlySet<string>;
   readonly #next = new Map<string, number>();
 
   /** `all` are the ids of the whole history: a new id must not collide with that of a later call. */
   constructor(all: Iterable<string>, maxChars: number) {
-    this.#taken = new Set(all);
+    this.#known = new Set(all);
     this.#maxChars = maxChars;
   }
 
-  give(id: string): string {
-    const given = this.#isFit(id) && !this.#given.has(id) ? id : this.#fresh(id);
-    this.#given.add(given);
-    return given;
+  assign(id: string): string {
+    const assigned = this.#isFit(id) && !this.#assigned.has(id) ? id : this.#fresh(id);
+    this.#assigned.add(assigned);
+    return assigned;
   }
 
   #isFit(id: string): boolean {
@@ -237,7 +237,7 @@ class CallIds {
     for (let count = this.#next.get(base) ?? 1; ; count++) {
       const suffix = count === 1 ? "" : `_${count}`;
       const candidate = base.slice(0, this.#maxChars - suffix.length) + suffix;
-      if (this.#taken.has(candidate) || this.#given.has(candidate)) continue;
+      if (this.#known.has(candidate) || this.#assigned.has(candidate)) continue;
       this.#next.set(base, count + 1);
       return candidate;
     }
@@ -269,13 +269,13 @@ function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boole
 /** Reasoning belongs to the message or call after it; without one, the APIs reject it. */
 function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
   let leadsTo = false;
-  const kept = items.toReversed().filter((item) => {
+  const remaining = items.toReversed().filter((item) => {
     if (item.type === "reasoning") return leadsTo;
     leadsTo =
       isSentCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
     return true;
   });
-  return kept.toReversed();
+  return remaining.toReversed();
 }
 
 function hasText(item: ReasoningItem): boolean {
@@ -311,13 +311,13 @@ export interface WireChanges {
 export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
   const sent = normalizeHistory(api, items, model);
   const had = new Set<unknown>(items);
-  const kept = new Set<unknown>(sent);
+  const sentItems = new Set<unknown>(sent);
   const types = [...new Set([...items, ...sent].map(({ type }) => type))];
   return { api, sent: sent.length, types: types.map(changesOf) };
 
   function changesOf(type: string): TypeChanges {
     const before = items.filter((item) => item.type === type);
-    const same = before.filter((item) => kept.has(item)).length;
+    const same = before.filter((item) => sentItems.has(item)).length;
     const fresh = sent.filter((item) => item.type === type && !had.has(item)).length;
     const changed = Math.min(before.length - same, fresh);
     return { type, same, changed, leftOut: before.length - same - changed, added: fresh - changed };

@@ -63,24 +63,26 @@ The variables OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY work too.
 export function offlineReply(request: ModelRequest): OfflineReply {
   const reply = plainReply(request);
   if (reply.type === "call" || request.outputSchema === undefined) return reply;
-  return say(JSON.stringify(fittingValue(request.outputSchema, reply.text)));
+  return textReply(JSON.stringify(fittingValue(request.outputSchema, reply.text)));
 }
 
 function plainReply({ input, tools }: ModelRequest): OfflineReply {
   const items = input.filter((item) => !isContextMessage(item));
   const last = items.at(-1);
   if (last?.type === "function_call_output" || last?.type === "custom_tool_call_output")
-    return say(report(last.output));
-  const told = texts(items, "user");
-  const said = told.filter((text) => !earlierSummary.test(text));
-  const message = said.at(-1)?.trim() ?? "";
+    return textReply(report(last.output));
+  const userTexts = texts(items, "user");
+  const messages = userTexts.filter((text) => !earlierSummary.test(text));
+  const message = messages.at(-1)?.trim() ?? "";
   if (/\bconcise summary\b|^(?:please )?summari[sz]e\b/i.test(message)) {
     const earlier = previousSummary.exec(message)?.slice(1) ?? [];
-    return say(extractSummary([...earlier, ...told.slice(0, -1)], texts(items, "assistant")));
+    return textReply(extractSummary([...earlier, ...userTexts.slice(0, -1)], texts(items, "assistant")));
   }
   const call = requestedCall(message.replace(/^please\s+/i, ""));
-  if (call === undefined) return say(converse(message, told, said.slice(0, -1)));
-  return tools.some((tool) => tool.name === call.name) ? call : say(`${self} I have no tool named ${call.name} here.`);
+  if (call === undefined) return textReply(converse(message, userTexts, messages.slice(0, -1)));
+  return tools.some((tool) => tool.name === call.name)
+    ? call
+    : textReply(`${self} I have no tool named ${call.name} here.`);
 }
 
 /** The tool call that a plain-text request asks for. */
@@ -103,14 +105,14 @@ function requestedCall(request: string): Call | undefined {
   return target === undefined ? undefined : call("write_file", { path: unquoted(target), content: content ?? "" });
 }
 
-function converse(message: string, told: readonly string[], before: readonly string[]): string {
+function converse(message: string, userTexts: readonly string[], before: readonly string[]): string {
   if (message === "" || /^(?:\/?help|what can you do|(?:who|what) are you)\b/i.test(message)) return help;
   const sentences = sentencesOf(message).toReversed();
   const first = (answer: (sentence: string) => string | undefined) => sentences.map(answer).find((text) => text);
   const facts = factsIn(message).map(toSecondPerson);
   return (
     first((sentence) => recallConversation(sentence, before)) ??
-    first((sentence) => recallFact(sentence, told)) ??
+    first((sentence) => recallFact(sentence, userTexts)) ??
     first((sentence) => calculate(expressionIn(sentence) ?? "")) ??
     (facts.length > 0
       ? `Noted: ${facts.join(", ")}.`
@@ -121,8 +123,12 @@ function converse(message: string, told: readonly string[], before: readonly str
 /** Answers a question about the conversation itself. */
 function recallConversation(question: string, before: readonly string[]): string | undefined {
   if (/\b(?:maths?|arithmetic)\b.*\b(?:ask|question)/i.test(question)) {
-    const asked = before.findLast((text) => sentencesOf(text).some((part) => expressionIn(part) !== undefined));
-    return asked === undefined ? "You have not asked me to calculate anything." : `You asked: ${echo(asked)}`;
+    const earlierExpression = before.findLast((text) =>
+      sentencesOf(text).some((part) => expressionIn(part) !== undefined),
+    );
+    return earlierExpression === undefined
+      ? "You have not asked me to calculate anything."
+      : `You asked: ${echo(earlierExpression)}`;
   }
   const several = /\bmy (?:last|previous) (?:message|question)s\b/i.test(question);
   const one = /\bwhat did i (?:just |last )?(?:say|ask|write)\b|\bmy (?:last|previous) (?:message|question)\b/i;
@@ -131,10 +137,10 @@ function recallConversation(question: string, before: readonly string[]): string
   return newest.length === 0 ? "Nothing yet." : `You said: ${newest.join(" | ")}`;
 }
 
-function recallFact(question: string, told: readonly string[]): string | undefined {
+function recallFact(question: string, userTexts: readonly string[]): string | undefined {
   const subject = questionSubject(question);
   if (subject === undefined) return undefined;
-  const fact = recall(told.flatMap(factsIn), subject);
+  const fact = recall(userTexts.flatMap(factsIn), subject);
   return fact === undefined ? "You have not told me that yet." : `You told me: ${toSecondPerson(fact)}.`;
 }
 
@@ -147,7 +153,7 @@ function texts(items: readonly ResponseItem[], role: MessageItem["role"]): strin
   return items.flatMap((item) => (item.type === "message" && item.role === role ? [messageText(item)] : []));
 }
 
-const say = (text: string): OfflineReply => ({ type: "text", text });
+const textReply = (text: string): OfflineReply => ({ type: "text", text });
 const call = (name: string, args: Record<string, unknown>): Call => ({ type: "call", name, arguments: args });
 const echo = (text: string): string => shortened(text, maxEchoChars);
 const unquoted = (text: string): string => text.replace(/^(["'`])([^]*)\1$/, "$2");
@@ -183,11 +189,11 @@ function valueOf(schema: unknown, text: string, defs: Readonly<Record<string, un
 }
 
 /** Builds a summary only by extraction. `told` holds the user's messages and earlier summaries. */
-function extractSummary(told: readonly string[], answers: readonly string[]): string {
-  const earlierGoal = told.flatMap((text) => /^## Goal\n(.+)$/m.exec(text)?.[1] ?? []).at(0);
-  const requests = told.filter((text) => !text.includes("## Goal\n"));
-  const sentences = [...told, ...answers].flatMap(sentencesOf);
-  const facts = new Map(told.flatMap(factsIn).map((fact) => [fact.subject, fact.said]));
+function extractSummary(userTexts: readonly string[], answers: readonly string[]): string {
+  const earlierGoal = userTexts.flatMap((text) => /^## Goal\n(.+)$/m.exec(text)?.[1] ?? []).at(0);
+  const requests = userTexts.filter((text) => !text.includes("## Goal\n"));
+  const sentences = [...userTexts, ...answers].flatMap(sentencesOf);
+  const facts = new Map(userTexts.flatMap(factsIn).map((fact) => [fact.subject, fact.said]));
   const files = [...new Set(sentences.flatMap(filesIn))].slice(-4 * maxLines);
   return [
     `## Goal\n${quote(earlierGoal ?? requests[0] ?? "Nothing was asked yet.")}`,

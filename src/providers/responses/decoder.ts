@@ -52,7 +52,7 @@ export class ResponsesDecoder implements WireDecoder {
   readonly #buffered = new BufferedBytes();
   /** The argument bytes received for the current call. */
   #argumentBytes = 0;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** The types of the reported items, by their index in the answer. */
   readonly #reportedAt = new Map<unknown, string>();
   /** The ids of started calls, by index: some servers make up a new id for every event. */
@@ -162,9 +162,9 @@ export class ResponsesDecoder implements WireDecoder {
   #tell(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
     const known = responsesItem(item, { api: "responses", model: this.#request.model });
     // A server may report an item more than once; the last event often repeats all of them.
-    const told = `${itemId} ${textAt(item, "call_id")}`;
-    if (known === undefined || this.#told.has(told)) return nothing;
-    this.#told.add(told);
+    const key = `${itemId} ${textAt(item, "call_id")}`;
+    if (known === undefined || this.#reported.has(key)) return nothing;
+    this.#reported.add(key);
     if (callTypes.has(known.type)) this.#calls += 1;
     return [{ type: "item", itemId, item: known }];
   }
@@ -204,9 +204,9 @@ export class ResponsesDecoder implements WireDecoder {
     const left = output.length === 0 ? streamed : streamed.filter(({ item }) => item["type"] === "message" && !hasText);
     const rebuilt = left.flatMap(({ item, itemId }) => this.#tell(item, itemId));
     if (rebuilt.length === 0) return unreported;
-    const kept = unreported.filter((event) => !(event.type === "item" && event.item.type === "message"));
-    const firstCall = kept.findIndex((event) => event.type === "item" && event.item.type !== "reasoning");
-    return kept.toSpliced(firstCall === -1 ? kept.length : firstCall, 0, ...rebuilt);
+    const others = unreported.filter((event) => !(event.type === "item" && event.item.type === "message"));
+    const firstCall = others.findIndex((event) => event.type === "item" && event.item.type !== "reasoning");
+    return others.toSpliced(firstCall === -1 ? others.length : firstCall, 0, ...rebuilt);
   }
 
   #incomplete(response: Record<string, unknown>): readonly ModelEvent[] {
@@ -222,7 +222,7 @@ export class ResponsesDecoder implements WireDecoder {
   /** The server's id; without one, an id made from the item's index. */
   #itemId(value: Record<string, unknown>, key: string): string {
     const { output_index: index } = value;
-    const place = typeof index === "number" ? index : this.#told.size;
+    const place = typeof index === "number" ? index : this.#reported.size;
     return textAt(value, key) || `item_${(this.#digest ??= requestDigest(this.#request))}_${place}`;
   }
 }
@@ -232,7 +232,7 @@ export class ResponsesDecoder implements WireDecoder {
  * answer. If the input is a JSON object, so is the result.
  */
 export function withoutEcho(json: string): string {
-  let kept = "";
+  let result = "";
   let from = 0;
   let depth = 0;
   for (let index = 0; index < json.length; index += 1) {
@@ -245,13 +245,13 @@ export function withoutEcho(json: string): string {
       index = end;
       continue;
     }
-    kept += json.slice(from, index);
+    result += json.slice(from, index);
     from = endOfValue(json, end + 2);
     if (json.charCodeAt(from) === comma) from += 1;
-    else kept = kept.replace(/,\s*$/, "");
+    else result = result.replace(/,\s*$/, "");
     index = from - 1;
   }
-  return from === 0 ? json : kept + json.slice(from);
+  return from === 0 ? json : result + json.slice(from);
 }
 
 /**

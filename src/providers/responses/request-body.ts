@@ -83,9 +83,9 @@ function content({ role, content: parts }: MessageItem): object[] {
   });
 }
 
-function output(said: ToolOutputContent): string | Responses.ResponseInputContent[] {
-  if (typeof said === "string") return said;
-  return said.flatMap((part): Responses.ResponseInputContent[] => {
+function output(toolOutput: ToolOutputContent): string | Responses.ResponseInputContent[] {
+  if (typeof toolOutput === "string") return toolOutput;
+  return toolOutput.flatMap((part): Responses.ResponseInputContent[] => {
     if ("text" in part) return [{ type: "input_text", text: part.text }];
     return part.type === "input_image" ? [image(part)] : [];
   });

@@ -114,8 +114,8 @@ function callInput({ call, completed, texts }: StreamedItem): Record<string, unk
 function itemOf(streamed: StreamedItem): Record<string, unknown> | undefined {
   const { id, texts, call } = streamed;
   if (call !== undefined) {
-    const given = callInput(streamed);
-    return given === undefined ? undefined : { ...call, ...given, status: "completed" };
+    const input = callInput(streamed);
+    return input === undefined ? undefined : { ...call, ...input, status: "completed" };
   }
   const parts = (kind: TextKind) => {
     const text = texts.get(kind)?.toString() ?? "";

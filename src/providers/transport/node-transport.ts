@@ -188,16 +188,16 @@ class NodeSender {
 
   /** Not async: an awaiting caller would keep the body in memory until the response begins. */
   #begin({ url, method, headers, body }: Sending, mayReuse: boolean): Begun {
-    const made = body();
+    const created = body();
     const secure = url.protocol === "https:";
     // `false` opens a new connection.
     const agent = mayReuse && (secure ? this.#https : this.#http);
     const request = (secure ? https : http).request(url, { method, agent });
     // Not passed as an option: a connection keeps the options it was opened with, including the key, for its lifetime.
     for (const name in headers) request.setHeader(name, headers[name] ?? "");
-    if (made !== undefined) request.setHeader("content-length", Buffer.byteLength(made));
+    if (created !== undefined) request.setHeader("content-length", Buffer.byteLength(created));
     const answer = answerOf(request, this.#connectTimeoutMs);
-    request.end(made);
+    request.end(created);
     return { request, answer };
   }
 }

@@ -31,15 +31,15 @@ interface CachedHead {
  * SDK's work before `fetch`, would take longer than everything else before the request is sent.
  */
 export function cachedHead(path: string, makeClient: MakeClient): MakeHead {
-  const kept = new WeakMap<WireConnection, CachedHead>();
+  const cache = new WeakMap<WireConnection, CachedHead>();
   return async (connection, credential, timeout) => {
     const secret = secretOf(credential);
-    const known = kept.get(connection);
+    const known = cache.get(connection);
     if (known !== undefined && known.secret === secret && known.timeout === timeout) return known.head;
     const client = await makeClient(connection, credential, timeout);
     const { url, req } = await client.buildRequest({ method: "post", path, body: {}, stream: true });
     const head: RequestHead = { url: new URL(url), headers: Object.fromEntries(req.headers ?? []) };
-    kept.set(connection, { secret, timeout, head });
+    cache.set(connection, { secret, timeout, head });
     return head;
   };
 }

@@ -25,7 +25,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
   #timer: NodeJS.Timeout;
   #read = 0;
   #waitingChars = 0;
-  #begun = false;
+  #hasStarted = false;
   #endsInCr = false;
   #finish: Failure | "ended" | undefined;
   /** Called when the next event is available. */
@@ -96,8 +96,8 @@ export class EventReader extends ReadyStream<ServerEvent> {
 
   #feed(text: string): void {
     // The parser recognizes a byte order mark only as bytes.
-    const chunk = this.#begun || !text.startsWith("\ufeff") ? text : text.slice(1);
-    this.#begun ||= text !== "";
+    const chunk = this.#hasStarted || !text.startsWith("\ufeff") ? text : text.slice(1);
+    this.#hasStarted ||= text !== "";
     if (text !== "") this.#endsInCr = text.endsWith("\r");
     this.#parser.feed(chunk);
   }
