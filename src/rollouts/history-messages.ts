@@ -32,22 +32,22 @@ export interface ToolCallRecord {
 export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   const names = new Map<string, string>();
-  let thoughts: string[] = [];
-  const say = (content: string): void => {
-    messages.push({ type: "assistant", content, ...(thoughts.length > 0 ? { reasoning: thoughts.join("\n") } : {}) });
-    thoughts = [];
+  let reasoning: string[] = [];
+  const push = (content: string): void => {
+    messages.push({ type: "assistant", content, ...(reasoning.length > 0 ? { reasoning: reasoning.join("\n") } : {}) });
+    reasoning = [];
   };
   const endThoughts = (): void => {
-    if (thoughts.length > 0) say("");
+    if (reasoning.length > 0) push("");
   };
   for (const item of items) {
     const call = callOf(item);
     if (call !== undefined) names.set(call.call_id, call.name);
-    else if (item.type === "reasoning") thoughts.push(...reasoningTexts(item));
+    else if (item.type === "reasoning") reasoning.push(...reasoningTexts(item));
     else if (isOutput(item)) {
       const { call_id, output } = item;
       messages.push({ type: "tool", call_id, name: names.get(call_id) ?? "", result: outputText(output) });
-    } else if (item.type === "message" && item.role === "assistant") say(messageText(item));
+    } else if (item.type === "message" && item.role === "assistant") push(messageText(item));
     else if (item.type === "message" && item.role === "user") {
       endThoughts();
       messages.push({ type: "user", content: messageText(item), attachments: item.content.filter(isAttachment) });

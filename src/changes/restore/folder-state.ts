@@ -135,11 +135,11 @@ export interface FolderStep {
 export function changedFolders({ files, folders }: ChangeRecord): readonly KeptFolder[] {
   if (folders !== undefined) return folders;
   // Old records do not list folders: assume that folders which contain only new files are new, as git does.
-  const parents = (isMeant: (isNew: boolean) => boolean) =>
-    files.filter(({ before }) => isMeant(before === null)).flatMap(({ path }) => parentsOf(path));
+  const parents = (isSelected: (isNew: boolean) => boolean) =>
+    files.filter(({ before }) => isSelected(before === null)).flatMap(({ path }) => parentsOf(path));
   const filled = new Set(parents((isNew) => !isNew));
-  const made = new Set(parents((isNew) => isNew).filter((path) => !filled.has(path)));
-  return [...made].map((path) => ({ path, before: null, after: usual }));
+  const created = new Set(parents((isNew) => isNew).filter((path) => !filled.has(path)));
+  return [...created].map((path) => ({ path, before: null, after: usual }));
 }
 
 /** Returns the steps for the folders that differ from their state before the change. */
@@ -167,24 +167,24 @@ export async function removeFolders(root: string, steps: readonly FolderStep[]):
 
 /** Creates the folders and returns those that succeeded. Until they are filled, only their owner can enter them. */
 export async function makeFolders(root: string, steps: readonly FolderStep[]): Promise<FolderStep[]> {
-  const made: FolderStep[] = [];
+  const created: FolderStep[] = [];
   for (const step of byDepth(steps.filter(({ target }) => target !== null))) {
     try {
       const { parents, name } = split(step.path);
       await using folder = await openFolder(root, parents);
       await folder.verify();
       await mkdir(folder.at(name), 0o700);
-      made.push(step);
+      created.push(step);
     } catch {
       continue;
     }
   }
-  return made;
+  return created;
 }
 
 /** Sets the innermost permissions first, because a folder without access permission hides the ones inside it. */
-export async function permitFolders(root: string, made: readonly FolderStep[]): Promise<void> {
-  for (const { path, target } of byDepth(made).toReversed()) {
+export async function permitFolders(root: string, created: readonly FolderStep[]): Promise<void> {
+  for (const { path, target } of byDepth(created).toReversed()) {
     try {
       await using folder = await openFolder(root, path.split("/"));
       await folder.verify();

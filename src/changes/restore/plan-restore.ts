@@ -64,8 +64,8 @@ export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   });
   const folders = folderSteps(root, changed, standing);
   const left = folders.filter(({ path, target }) => target === null && !standing.goes(path)).map(({ path }) => path);
-  const staying = left.filter((path) => !left.some((other) => other.startsWith(`${path}/`)));
-  return { root, steps, folders, staying };
+  const remaining = left.filter((path) => !left.some((other) => other.startsWith(`${path}/`)));
+  return { root, steps, folders, staying: remaining };
 }
 
 function newPaths(all: readonly { readonly path: string; readonly before: unknown }[]): ReadonlySet<string> {
@@ -108,9 +108,9 @@ function permissionsFor(before: KeptVersion, after: KeptVersion | null, current:
   return before.mode === "100755" ? known | ((known & readBits) >> 2) : known & ~executeBits;
 }
 
-function isSame(version: FileVersion | undefined, kept: KeptVersion | null): boolean {
-  if (version === undefined || kept === null) return version === undefined && kept === null;
-  return version.mode === kept.mode && hashOf(version.bytes) === kept.sha256;
+function isSame(version: FileVersion | undefined, stored: KeptVersion | null): boolean {
+  if (version === undefined || stored === null) return version === undefined && stored === null;
+  return version.mode === stored.mode && hashOf(version.bytes) === stored.sha256;
 }
 
 interface ChosenRecord {
@@ -125,10 +125,10 @@ interface ChosenRecord {
 export function chooseRecord(
   records: readonly NumberedRecord[],
   folder: string,
-  isMeant: (record: NumberedRecord) => boolean,
+  isSelected: (record: NumberedRecord) => boolean,
   again = false,
 ): ChosenRecord | undefined {
-  for (const record of records.filter(isMeant).toReversed()) {
+  for (const record of records.filter(isSelected).toReversed()) {
     const plan = planRestore(record, folder);
     const isUndone = records.some(({ of }) => of === record.number);
     if (!again && isUndone && plan.steps.every(({ obstacle }) => obstacle !== undefined)) continue;

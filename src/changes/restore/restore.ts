@@ -53,12 +53,12 @@ export async function restore(
     steps.filter(({ target }) => target === undefined),
   );
   await removeFolders(root, folders);
-  const made = await makeFolders(root, folders);
+  const created = await makeFolders(root, folders);
   const replaced = await applySteps(
     root,
     steps.filter(({ target }) => target !== undefined),
   );
-  await permitFolders(root, made);
+  await permitFolders(root, created);
   return [...deleted, ...replaced];
 }
 

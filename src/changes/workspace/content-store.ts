@@ -111,8 +111,8 @@ export class ContentStore {
   drop(names: ReadonlySet<string>): void {
     const packs = new Set([...this.#packed].flatMap(([name, { pack }]) => (names.has(name) ? [pack] : [])));
     for (const pack of packs) {
-      const kept = packedIn(this.folder, pack).filter(([name]) => !names.has(name));
-      const contents = kept.map(([name, place]) => [name, readPacked(this.folder, place)] as const);
+      const remaining = packedIn(this.folder, pack).filter(([name]) => !names.has(name));
+      const contents = remaining.map(([name, place]) => [name, readPacked(this.folder, place)] as const);
       writeAtomically(join(this.folder, pack), packed(new Map(contents)));
       for (const [name, { pack: other }] of this.#packed) if (other === pack) this.#packed.delete(name);
       for (const [name, place] of packedIn(this.folder, pack)) this.#packed.set(name, place);

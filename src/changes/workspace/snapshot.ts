@@ -88,7 +88,7 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
   const open = await changes.open();
   if (open?.turn_id === turnId) return { status: "taken" };
   const settled = open === undefined ? undefined : orNothing(() => finishSnapshot(request, open));
-  const said = settled === undefined ? {} : { settled };
+  const previous = settled === undefined ? {} : { settled };
   try {
     const root = realpathSync(request.cwd);
     const where = walkOf(request, root);
@@ -105,9 +105,9 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
     const excludes = store.put(Buffer.from(JSON.stringify(rules)));
     store.flush();
     changes.begin({ version: 1, turn_id: turnId, root, tree, folders, excludes, at: new Date(now).toISOString() });
-    return { status: "taken", ...said };
+    return { status: "taken", ...previous };
   } catch (error) {
-    return { status: "untracked", reason: untrackedReason(error), ...said };
+    return { status: "untracked", reason: untrackedReason(error), ...previous };
   }
 }
 

@@ -55,8 +55,8 @@ export function refreshTree(store: ContentStore, where: Walk, tree: readonly Tre
   const isOdd = ({ content }: TreeFile): boolean => "why" in content && content.why === "odd_name";
   const paths = tree.filter((file) => !isOdd(file)).map(({ path }) => path);
   const found = paths.map((path) => fileAt(where.root, path)).filter((file) => file !== undefined);
-  const taken = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
-  const files = [...taken, ...tree.filter(isOdd)];
+  const entries = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
+  const files = [...entries, ...tree.filter(isOdd)];
   store.flush();
   return files;
 }

@@ -66,8 +66,8 @@ const isKnown = (line: object): boolean => knownLine.safeParse(line).success;
 
 function timeOf({ timestamp, payload }: LineObject, time: string | undefined): string {
   if (typeof timestamp === "number") return isoTime(timestamp);
-  const said = isRecord(payload) ? payload["timestamp"] : undefined;
-  return isoTime(typeof said === "string" ? said : time);
+  const payloadTimestamp = isRecord(payload) ? payload["timestamp"] : undefined;
+  return isoTime(typeof payloadTimestamp === "string" ? payloadTimestamp : time);
 }
 
 /** Whether a line of unknown shape can be skipped without losing history. */

@@ -64,10 +64,10 @@ function isHistoryItem(item: ResponseItem): boolean {
 }
 
 function replace(history: ResponseItem[], items: readonly ResponseItem[]): void {
-  const kept = items.filter(isHistoryItem);
+  const historyItems = items.filter(isHistoryItem);
   history.length = 0;
   // Not `push(...kept)`: a long history would overflow the stack.
-  for (const item of kept) history.push(item);
+  for (const item of historyItems) history.push(item);
 }
 
 /**

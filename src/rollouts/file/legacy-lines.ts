@@ -12,7 +12,7 @@ export function legacyLines(line: OwnLine): OwnLine[] {
   if (type !== "event_msg") return [withoutPage(line)];
   const payload: Readonly<Record<string, unknown>> = line.payload;
   if (payload["type"] === "item_completed") {
-    return shown(payload["item"]).map((event) => ({ timestamp, type, payload: event }));
+    return eventsOf(payload["item"]).map((event) => ({ timestamp, type, payload: event }));
   }
   // This event describes the conversation from which this one was copied.
   return payload["type"] === "thread_settings_applied" ? [] : [withoutPage(line)];
@@ -25,7 +25,7 @@ function withoutPage(line: OwnLine): OwnLine {
   return copy;
 }
 
-function shown(item: unknown): EventPayload[] {
+function eventsOf(item: unknown): EventPayload[] {
   if (!isRecord(item)) return [];
   switch (item["type"]) {
     case "UserMessage":

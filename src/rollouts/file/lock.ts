@@ -54,10 +54,10 @@ export async function acquireLock(
 }
 
 /** Returns the owner of a rollout's lock unless it is us or certainly dead; lets callers check before a long read. */
-export async function lockHolder(rolloutPath: string, us: LockOwner): Promise<string | undefined> {
+export async function lockHolder(rolloutPath: string, self: LockOwner): Promise<string | undefined> {
   const found = await readLock(lockPath(rolloutPath));
-  if (found.status !== "held" || found.owner.token === us.token) return undefined;
-  return (await isOwnerDead(found.owner, us)) ? undefined : describeOwner(found.owner, us);
+  if (found.status !== "held" || found.owner.token === self.token) return undefined;
+  return (await isOwnerDead(found.owner, self)) ? undefined : describeOwner(found.owner, self);
 }
 
 export async function releaseLock(rolloutPath: string, owner: LockOwner): Promise<void> {
@@ -91,31 +91,38 @@ function lockPath(rolloutPath: string): string {
   return companionPath(rolloutPath, "lock");
 }
 
-async function tryOnce(lock: string, temporary: string, us: LockOwner, force: boolean): Promise<LockOutcome | "again"> {
+async function tryOnce(
+  lock: string,
+  temporary: string,
+  self: LockOwner,
+  force: boolean,
+): Promise<LockOutcome | "again"> {
   if (await linked(temporary, lock)) return { status: "taken" };
   const found = await readLock(lock);
   if (found.status === "none") return "again";
-  if (found.status === "held" && found.owner.token === us.token) return { status: "taken" };
+  if (found.status === "held" && found.owner.token === self.token) return { status: "taken" };
   if (force) {
     await rename(temporary, lock);
     return { status: "taken" };
   }
   if (found.status === "garbled") return { status: "in_use", owner: unreadableOwner };
-  if (!(await isOwnerDead(found.owner, us))) return { status: "in_use", owner: describeOwner(found.owner, us) };
-  return takeOver(lock, temporary, found.owner, us);
+  if (!(await isOwnerDead(found.owner, self))) return { status: "in_use", owner: describeOwner(found.owner, self) };
+  return takeOver(lock, temporary, found.owner, self);
 }
 
 async function takeOver(
   lock: string,
   temporary: string,
   dead: LockOwner,
-  us: LockOwner,
+  self: LockOwner,
 ): Promise<LockOutcome | "again"> {
-  const kind = { read: readLock, tokenOf, isDead: (owner: LockOwner) => isOwnerDead(owner, us) };
-  const outcome = await takeOverLock(kind, lock, temporary, { gone: dead, us: us.token });
+  const kind = { read: readLock, tokenOf, isDead: (owner: LockOwner) => isOwnerDead(owner, self) };
+  const outcome = await takeOverLock(kind, lock, temporary, { gone: dead, us: self.token });
   if (outcome.status === "again") return "again";
-  if (outcome.status === "in_use") return { status: "in_use", owner: shownTaker(outcome.by, us) };
-  const sockets = outcome.gone.map((owner) => owner.socket).filter((socket) => dirname(socket) === dirname(us.socket));
+  if (outcome.status === "in_use") return { status: "in_use", owner: shownTaker(outcome.by, self) };
+  const sockets = outcome.gone
+    .map((owner) => owner.socket)
+    .filter((socket) => dirname(socket) === dirname(self.socket));
   await Promise.all(sockets.map(removeDeadSocket));
   return { status: "taken" };
 }
@@ -124,9 +131,9 @@ function tokenOf({ token }: LockOwner): string {
   return token;
 }
 
-function shownTaker(taker: LockOwner | "unreadable" | undefined, us: LockOwner): string {
+function shownTaker(taker: LockOwner | "unreadable" | undefined, self: LockOwner): string {
   if (taker === "unreadable") return unreadableOwner;
-  return taker === undefined ? unknownTaker : describeOwner(taker, us);
+  return taker === undefined ? unknownTaker : describeOwner(taker, self);
 }
 
 /** Removes a socket only if nobody answers, because a lock file may name any socket, even one in use by now. */
@@ -189,9 +196,9 @@ export async function readLock(path: string): Promise<LockFile<LockOwner>> {
  * has ended. A missing socket alone proves nothing: a cleaner of /tmp or a logout may have deleted it. Nothing can be
  * known about a process on another machine or in another container.
  */
-export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<boolean> {
-  if (hasRestartedSince(owner, us)) return true;
-  if (!isSameMachine(owner, us) || owner.pidNamespace !== us.pidNamespace) return false;
+export async function isOwnerDead(owner: LockOwner, self: LockOwner): Promise<boolean> {
+  if (hasRestartedSince(owner, self)) return true;
+  if (!isSameMachine(owner, self) || owner.pidNamespace !== self.pidNamespace) return false;
   if (!isSocketPath(owner.socket)) return false;
   const answer = await probeSocket(owner.socket);
   if (answer === "alive") return false;
@@ -204,22 +211,22 @@ export async function isOwnerDead(owner: LockOwner, us: LockOwner): Promise<bool
 }
 
 /** Describes an owner so that a person can find it. */
-export function describeOwner(owner: LockOwner, us: LockOwner): string {
-  if (!isSameMachine(owner, us)) return `pid ${owner.pid} on another machine`;
-  if (owner.pidNamespace !== us.pidNamespace) return `pid ${owner.pid} in another container`;
+export function describeOwner(owner: LockOwner, self: LockOwner): string {
+  if (!isSameMachine(owner, self)) return `pid ${owner.pid} on another machine`;
+  if (owner.pidNamespace !== self.pidNamespace) return `pid ${owner.pid} in another container`;
   if (owner.pidNamespace === "") return `pid ${owner.pid}, perhaps in another container`;
-  return owner.pid === us.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
+  return owner.pid === self.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`;
 }
 
-function hasRestartedSince(owner: LockOwner, us: LockOwner): boolean {
-  if (owner.host === "" || owner.bootId === "" || us.bootId === "") return false;
-  return owner.host === us.host && owner.bootId !== us.bootId;
+function hasRestartedSince(owner: LockOwner, self: LockOwner): boolean {
+  if (owner.host === "" || owner.bootId === "" || self.bootId === "") return false;
+  return owner.host === self.host && owner.bootId !== self.bootId;
 }
 
 /** Whether the owner's pids refer to the same processes for us; systems without a boot id are compared by host. */
-function isSameMachine(owner: LockOwner, us: LockOwner): boolean {
-  if (owner.bootId !== us.bootId) return false;
-  return owner.bootId !== "" || (owner.host !== "" && owner.host === us.host);
+function isSameMachine(owner: LockOwner, self: LockOwner): boolean {
+  if (owner.bootId !== self.bootId) return false;
+  return owner.bootId !== "" || (owner.host !== "" && owner.host === self.host);
 }
 
 /** Probes whether a process listens on a socket; every error other than refused or missing counts as alive. */

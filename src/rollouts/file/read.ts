@@ -70,7 +70,7 @@ async function* batchesOf(
   onLine?: OnLine,
 ): AsyncGenerator<NumberedLine[]> {
   let number = 0;
-  let begun = false;
+  let hasStarted = false;
   const forms = new ForeignLineReader(conversationId);
   const damage = (detail: string) =>
     part === undefined
@@ -103,7 +103,7 @@ async function* batchesOf(
       const foreign = forms.linesOf(read.value);
       if (foreign !== undefined) {
         // A line of a foreign form also counts as the beginning of the conversation.
-        begun = true;
+        hasStarted = true;
         if (!foreign.whole) end.skipped += 1;
         for (const line of foreign.lines) {
           batch.push({ number, line });
@@ -120,8 +120,8 @@ async function* batchesOf(
       if (line !== undefined) batch.push({ number, line });
       // Any other object with a type is a line of an unknown type.
       onLine?.(line ?? (read.value as RolloutLine));
-      if (begun || !isMeta) continue;
-      begun = true;
+      if (hasStarted || !isMeta) continue;
+      hasStarted = true;
       yield batch;
       batch = [];
       for (const before of await findEarlierParts(read.value, { path, conversationId, line: number })) {

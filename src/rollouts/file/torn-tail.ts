@@ -93,16 +93,16 @@ async function keepTail(fileSystem: FileSystem, tail: Tail, path: string): Promi
 /** Opens an empty file: a new one, or the one left by an earlier attempt that failed. */
 async function openTornFile(fileSystem: FileSystem, tail: Tail, path: string): Promise<TornFile> {
   for (let number = 1; number <= maxTornFiles; number += 1) {
-    const kept = companionPath(path, `torn-${number}`);
-    const fd = (await create(fileSystem, kept)) ?? (await openAgain(fileSystem, kept, tail));
-    if (fd !== undefined) return { fd, name: basename(kept) };
+    const backup = companionPath(path, `torn-${number}`);
+    const fd = (await create(fileSystem, backup)) ?? (await openAgain(fileSystem, backup, tail));
+    if (fd !== undefined) return { fd, name: basename(backup) };
   }
   throw new Error(`there are already ${maxTornFiles} backups of incomplete lines`);
 }
 
-async function create(fileSystem: FileSystem, kept: string): Promise<number | undefined> {
+async function create(fileSystem: FileSystem, backup: string): Promise<number | undefined> {
   try {
-    return await fileSystem.open(kept, flags | constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    return await fileSystem.open(backup, flags | constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
     throw error;
@@ -110,8 +110,8 @@ async function create(fileSystem: FileSystem, kept: string): Promise<number | un
 }
 
 /** Reuses a file only if it contains nothing but the beginning of this tail. */
-async function openAgain(fileSystem: FileSystem, kept: string, tail: Tail): Promise<number | undefined> {
-  const fd = await fileSystem.open(kept, flags | constants.O_RDWR).catch((error: NodeJS.ErrnoException) => {
+async function openAgain(fileSystem: FileSystem, backup: string, tail: Tail): Promise<number | undefined> {
+  const fd = await fileSystem.open(backup, flags | constants.O_RDWR).catch((error: NodeJS.ErrnoException) => {
     if (notOurs.has(error.code)) return undefined;
     throw error;
   });

@@ -28,9 +28,9 @@ const lock = /^lock(?:\.|$)/;
  */
 export async function conversationFiles(rolloutPath: string): Promise<ConversationFile[]> {
   const folder = dirname(rolloutPath);
-  const beside = (await readdir(folder)).filter((name) => isCompanion(rolloutPath, name)).toSorted();
+  const companions = (await readdir(folder)).filter((name) => isCompanion(rolloutPath, name)).toSorted();
   const found = [await regularFile(folder, basename(rolloutPath))];
-  for (const name of beside) {
+  for (const name of companions) {
     const stats = await lstat(join(folder, name));
     if (!stats.isDirectory()) found.push(await regularFile(folder, name));
     else

@@ -80,12 +80,12 @@ export function readHeadBytes(bytes: Buffer, size: number): Head {
     else if (read.status === "bad" && terminated) damaged = true;
     if (hasModelName(read)) break;
   }
-  const said = firstUserText(bytes, whole);
-  const title = said === undefined ? undefined : titleOf(said);
+  const firstText = firstUserText(bytes, whole);
+  const title = firstText === undefined ? undefined : titleOf(firstText);
   return {
     ...factsOf(lines),
     ...(title === undefined ? {} : { title }),
-    empty: whole && said === undefined,
+    empty: whole && firstText === undefined,
     damaged,
   };
 }
@@ -95,20 +95,20 @@ function firstUserText(bytes: Buffer, whole: boolean): string | undefined {
     if (!content.includes(user)) continue;
     if (!terminated && !whole) return partialUserText(content);
     const read = readLineBytes(content);
-    const said = read.status === "object" ? userText(read.value) : undefined;
-    if (said !== undefined) return said;
+    const found = read.status === "object" ? userText(read.value) : undefined;
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** Returns the beginning of a message whose line continues beyond the bytes read. */
 function partialUserText(content: Buffer): string | undefined {
-  const begun = longMessage.exec(content.toString("utf8", 0, longestBeginning))?.[1];
-  if (begun === undefined) return undefined;
+  const beginning = longMessage.exec(content.toString("utf8", 0, longestBeginning))?.[1];
+  if (beginning === undefined) return undefined;
   try {
-    const said: unknown = JSON.parse(`"${begun}"`);
+    const decoded: unknown = JSON.parse(`"${beginning}"`);
     // Text that begins like context is skipped, because its end, which would tell, is missing.
-    return typeof said === "string" && !/^\s*[<#]/.test(said) ? said : undefined;
+    return typeof decoded === "string" && !/^\s*[<#]/.test(decoded) ? decoded : undefined;
   } catch {
     return undefined;
   }
@@ -134,16 +134,19 @@ function factsOf(lines: readonly LineObject[]): Omit<Head, "title" | "empty" | "
   const metadata = record(meta?.["metadata"]);
   const payload = record(meta?.["payload"]);
   const foreign = meta === undefined ? lines.map(lineFacts) : [];
-  const said = (key: "provider" | "model" | "cwd" | "createdAt" | "commit") =>
+  const foreignFact = (key: "provider" | "model" | "cwd" | "createdAt" | "commit") =>
     foreign.find((facts) => facts[key])?.[key];
-  const createdAt = Date.parse(text(payload["timestamp"]) ?? said("createdAt") ?? "");
+  const createdAt = Date.parse(text(payload["timestamp"]) ?? foreignFact("createdAt") ?? "");
   const provider =
-    text(metadata["provider"]) ?? text(payload["model_provider"]) ?? text(context["provider"]) ?? said("provider");
-  const model = text(metadata["model"]) ?? text(context["model"]) ?? said("model");
-  const cwd = text(payload["cwd"]) ?? said("cwd");
+    text(metadata["provider"]) ??
+    text(payload["model_provider"]) ??
+    text(context["provider"]) ??
+    foreignFact("provider");
+  const model = text(metadata["model"]) ?? text(context["model"]) ?? foreignFact("model");
+  const cwd = text(payload["cwd"]) ?? foreignFact("cwd");
   const git = record(payload["git"]);
   const gitBranch = text(git["branch"]);
-  const gitCommit = text(git["commit_hash"]) ?? said("commit");
+  const gitCommit = text(git["commit_hash"]) ?? foreignFact("commit");
   return {
     ...(Number.isNaN(createdAt) ? {} : { createdAt }),
     ...(provider === undefined ? {} : { provider }),

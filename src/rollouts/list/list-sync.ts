@@ -68,7 +68,7 @@ function scanPage(directory: string, cache: string, options: SyncListOptions): C
       return isListed ? [{ id, path, name: path.slice(directory.length + 1), stats }] : [];
     })
     .toSorted(newestFirst);
-  const heads = new HeadCache(cache);
+  const headCache = new HeadCache(cache);
   const buffer = Buffer.allocUnsafe(headBytes);
   const wanted = after === undefined ? files : files.filter(({ id, stats }) => comesAfter(after, id, stats));
   const conversations = wanted.slice(0, limit).map(({ id, path, name, stats }) => ({
@@ -76,10 +76,10 @@ function scanPage(directory: string, cache: string, options: SyncListOptions): C
     path,
     updatedAt: updatedAt(stats),
     size: stats.size,
-    ...heads.get({ name, stats }, (known) => readHead(path, stats.size, buffer, known)),
+    ...headCache.get({ name, stats }, (known) => readHead(path, stats.size, buffer, known)),
   }));
   const isSettled = own !== undefined && folders.every(([, mtimeMs]) => own.now - mtimeMs > settledMs);
-  heads.save(files, isSettled ? headerOf(folders, locks, files) : noOrder);
+  headCache.save(files, isSettled ? headerOf(folders, locks, files) : noOrder);
   return { conversations, total: files.length };
 }
 

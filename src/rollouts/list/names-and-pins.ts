@@ -32,8 +32,8 @@ export async function writeName(
   { name, namedAt }: NameEntry,
   mode: "rename" | "mend",
 ): Promise<void> {
-  const said = (await readNames(path)).get(id);
-  if (said?.name === name || (mode === "mend" && said !== undefined && said.namedAt > namedAt)) return;
+  const current = (await readNames(path)).get(id);
+  if (current?.name === name || (mode === "mend" && current !== undefined && current.namedAt > namedAt)) return;
   await appendToIndex(path, { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() });
 }
 
@@ -79,8 +79,12 @@ export async function writePin(
   { pinned, pinnedAt }: PinEntry,
   mode: "pin" | "mend",
 ): Promise<void> {
-  const said = (await readPins(path)).get(id);
-  if ((said?.pinned ?? false) === pinned || (mode === "mend" && said !== undefined && said.pinnedAt > pinnedAt)) return;
+  const current = (await readPins(path)).get(id);
+  if (
+    (current?.pinned ?? false) === pinned ||
+    (mode === "mend" && current !== undefined && current.pinnedAt > pinnedAt)
+  )
+    return;
   // Cody's home, which holds the pins of Codex's conversations, may not exist yet.
   await promises.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await appendToIndex(path, { id: bareId(id), pinned, updated_at: new Date(pinnedAt).toISOString() });

@@ -192,7 +192,7 @@ class Scan {
   }
 
   #madeLine(mtimeMs: number): string {
-    const said = (key: string, otherwise: string): string => {
+    const textOr = (key: string, otherwise: string): string => {
       const value = this.#context?.[key];
       return typeof value === "string" && value !== "" ? value : otherwise;
     };
@@ -201,9 +201,9 @@ class Scan {
         conversationId: this.#place.conversationId,
         now: new Date(this.#timestamp ?? mtimeMs),
         // A placeholder, which resume treats as an unknown folder.
-        cwd: said("cwd", "/"),
-        provider: said("provider", "unknown"),
-        model: said("model", "unknown"),
+        cwd: textOr("cwd", "/"),
+        provider: textOr("provider", "unknown"),
+        model: textOr("model", "unknown"),
         source: "non_interactive",
       }),
     );

@@ -137,14 +137,14 @@ class RepairedText {
 
   take(): Buffer {
     this.#beginIfNeeded();
-    const taken = Buffer.concat(this.#waiting);
+    const pending = Buffer.concat(this.#waiting);
     this.#waiting = [];
     this.#bytes = 0;
-    return taken;
+    return pending;
   }
 
   add(line: FileLine, verdict: LineVerdict): void {
-    if (line.number === 1 && verdict.status === "damaged" && this.#standsInPlaceOf(line, verdict.rescued)) return;
+    if (line.number === 1 && verdict.status === "damaged" && this.#replaces(line, verdict.rescued)) return;
     this.#beginIfNeeded();
     if (verdict.status === "good") this.#keep(line);
     else if (this.#inPlace && line.terminated) this.#blank(line.length, verdict.rescued);
@@ -157,7 +157,7 @@ class RepairedText {
   }
 
   /** Puts a new first line into the space of the damaged one, so that nothing after it moves. */
-  #standsInPlaceOf({ length, terminated }: FileLine, rescued: readonly RecoveredLine[]): boolean {
+  #replaces({ length, terminated }: FileLine, rescued: readonly RecoveredLine[]): boolean {
     const first = this.#first;
     if (first === undefined || !this.#inPlace || !terminated || rescued.length > 0) return false;
     const room = length + newline.length - first.length;

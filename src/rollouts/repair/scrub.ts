@@ -78,8 +78,8 @@ interface ScrubbedFile {
 }
 
 async function filesOf({ path, names, ...request }: ConversationScrub): Promise<ScrubbedFile[]> {
-  const beside = (await readdir(dirname(path))).filter((name) => isBackup(name, path)).toSorted();
-  const own = [path, ...beside.map((name) => join(dirname(path), name))].map((file) => ({ path: file, request }));
+  const backups = (await readdir(dirname(path))).filter((name) => isBackup(name, path)).toSorted();
+  const own = [path, ...backups.map((name) => join(dirname(path), name))].map((file) => ({ path: file, request }));
   const hasNames = names !== undefined && (await isFile(names));
   const id = bareId(request.conversationId);
   return hasNames ? [...own, { path: names, request: { ...request, isWanted: (line) => line.includes(id) } }] : own;

@@ -34,8 +34,8 @@ export class ConversationFold {
       .map((message, index) => ({ ...message, offset: offset + index }));
   }
 
-  #title(said: string | undefined): void {
-    const title = said === undefined ? undefined : titleOf(said);
+  #title(text: string | undefined): void {
+    const title = text === undefined ? undefined : titleOf(text);
     if (title !== undefined) this.facts.title = title;
   }
 
@@ -52,10 +52,10 @@ export class ConversationFold {
         if (payload["type"] === "token_count") this.#spend(table(payload["info"]));
         return [];
       case "response_item":
-        return this.#say(payload, offset);
+        return this.#addMessage(payload, offset);
       case "cody":
         // At a branch of a tree the new items are contained in the replaced history.
-        return this.facts.isForeign ? this.#sayNew(payload["items"], offset) : [];
+        return this.facts.isForeign ? this.#addNewMessages(payload["items"], offset) : [];
       default:
         return [];
     }
@@ -93,7 +93,7 @@ export class ConversationFold {
     facts.spent = total;
   }
 
-  #say(item: Value, offset: number): SearchableMessage[] {
+  #addMessage(item: Value, offset: number): SearchableMessage[] {
     const { facts } = this;
     const message = searchableText(item, facts.calls);
     if (message === undefined) return [];
@@ -106,12 +106,12 @@ export class ConversationFold {
     return message.text.trim() === "" ? [] : [{ ...message, offset }];
   }
 
-  #sayNew(items: unknown, offset: number): SearchableMessage[] {
+  #addNewMessages(items: unknown, offset: number): SearchableMessage[] {
     const fresh = (Array.isArray(items) ? items : []).map(table).filter((item) => {
       const message = searchableText(item, {});
       return message !== undefined && !this.#texts.has(message.text);
     });
-    return fresh.flatMap((item) => this.#say(item, offset));
+    return fresh.flatMap((item) => this.#addMessage(item, offset));
   }
 }
 

@@ -63,10 +63,10 @@ export class ConversationIndex {
       });
     }
     const present = new Set(library.conversations.map(({ id }) => id));
-    const gone = [...this.#rows.files()].filter(
+    const removed = [...this.#rows.files()].filter(
       ([id, { path }]) => !present.has(id) && library.directories.some((directory) => path.startsWith(directory + sep)),
     );
-    if (gone.length > 0) this.forget(gone.map(([id]) => id));
+    if (removed.length > 0) this.forget(removed.map(([id]) => id));
   }
 
   /** Returns the first conversations that contain all words. */

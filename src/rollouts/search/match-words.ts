@@ -64,8 +64,14 @@ function excerptOf({ role, kind, toolName, text }: SearchableMessage, words: rea
   const to = borderBefore(text, Math.min(text.length, first + charsBehind));
   // Words contain no spaces, so collapsing spaces keeps them intact.
   const piece = text.slice(from, to).replaceAll(/\s+/g, " ").trim();
-  const shown = `${from > 0 ? "…" : ""}${piece}${to < text.length ? "…" : ""}`;
-  return { role, kind, ...(toolName === null ? {} : { tool: toolName }), text: shown, marks: marksIn(shown, words) };
+  const excerpt = `${from > 0 ? "…" : ""}${piece}${to < text.length ? "…" : ""}`;
+  return {
+    role,
+    kind,
+    ...(toolName === null ? {} : { tool: toolName }),
+    text: excerpt,
+    marks: marksIn(excerpt, words),
+  };
 }
 
 /** Overlapping words share one mark. */

@@ -22,15 +22,15 @@ export async function describeTrashed(entry: Trashed, names: Names): Promise<Tra
 
 /** Whether the rollout itself records this name, because the index may be lost or elsewhere. */
 export async function recordsName(entry: Trashed, name: string): Promise<boolean> {
-  let said: string | undefined;
+  let title: string | undefined;
   try {
     for await (const { line } of readRollout(rolloutOf(entry), entry.id)) {
-      if (line.type === "cody" && line.payload.type === "named") said = line.payload.name;
+      if (line.type === "cody" && line.payload.type === "named") title = line.payload.name;
     }
   } catch {
     return false;
   }
-  return said === name;
+  return title === name;
 }
 
 function rolloutOf(entry: Trashed): string {

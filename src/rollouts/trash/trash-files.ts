@@ -47,10 +47,10 @@ export const nodeTrashFiles: TrashFiles = {
     }),
   names: (folder) => readdir(folder),
   makeFolder: async (path) => {
-    const made = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (made === undefined) return;
+    const created = await mkdir(path, { recursive: true, mode: 0o700 });
+    if (created === undefined) return;
     await chmod(path, 0o700);
-    await syncFolder(dirname(made));
+    await syncFolder(dirname(created));
   },
   writeNew: async (path, text) => {
     await using file = await open(path, creating, 0o600);

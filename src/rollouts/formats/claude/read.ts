@@ -65,8 +65,8 @@ async function* conversationRecords(
   survey: ClaudeSurvey,
   losses: Losses,
 ): AsyncGenerator<SourceRecord> {
-  const kept = new KeptItemBuffer(survey.keepings);
-  const reading = new ClaudeTranscript(losses, survey.lastOf, (position) => kept.take(position));
+  const keptBuffer = new KeptItemBuffer(survey.keepings);
+  const reading = new ClaudeTranscript(losses, survey.lastOf, (position) => keptBuffer.take(position));
   const seen = new Set<string>();
   let sidechains = 0;
   let position = -1;
@@ -85,7 +85,7 @@ async function* conversationRecords(
       continue;
     }
     const found = reading.recordsOf(value, position);
-    kept.note(position, itemsIn(found));
+    keptBuffer.note(position, itemsIn(found));
     yield* found;
   }
   yield* reading.end();
@@ -126,10 +126,10 @@ class ClaudeTranscript {
   #early: ItemRecord[] = [];
   #saysUntil = -1;
 
-  constructor(losses: Losses, lastOf: ReadonlyMap<string, number>, kept: (position: number) => ResponseItem[]) {
+  constructor(losses: Losses, lastOf: ReadonlyMap<string, number>, keptItems: (position: number) => ResponseItem[]) {
     this.#losses = losses;
     this.#lastOf = lastOf;
-    this.#kept = kept;
+    this.#kept = keptItems;
   }
 
   recordsOf(entry: LineObject, position: number): SourceRecord[] {
@@ -173,15 +173,15 @@ class ClaudeTranscript {
       return before;
     }
     const items = userItems(content, this.#losses);
-    const isTold = entry["isMeta"] === true;
-    const records = (isTold ? items.flatMap(markInjected) : items).map((item): ItemRecord => ({
+    const isMeta = entry["isMeta"] === true;
+    const records = (isMeta ? items.flatMap(markInjected) : items).map((item): ItemRecord => ({
       type: "item",
       timestamp,
       item,
     }));
     const outputs = records.filter(({ item }) => item.type === "function_call_output");
     if (position >= this.#saysUntil || outputs.length < records.length) {
-      return [...this.#commandHeard(isTold), ...this.#early.splice(0), ...records];
+      return [...this.#commandHeard(isMeta), ...this.#early.splice(0), ...records];
     }
     this.#early.push(...outputs);
     return [];

@@ -54,7 +54,7 @@ function uuidOfName(path: string): string | undefined {
 function metaFacts(value: LineObject): Partial<SourceFacts> {
   const [payload, metadata] = [fieldsOf(value["payload"]), fieldsOf(value["metadata"])];
   const git = fieldsOf(payload["git"]);
-  const said = {
+  const recorded = {
     id: textOf(payload["id"]),
     createdAt: textOf(payload["timestamp"]),
     cwd: nonBlankText(payload["cwd"]),
@@ -64,7 +64,7 @@ function metaFacts(value: LineObject): Partial<SourceFacts> {
     provider: nonBlankText(metadata["provider"]) ?? nonBlankText(payload["model_provider"]),
     model: nonBlankText(metadata["model"]),
   };
-  return Object.fromEntries(Object.entries(said).filter(([, text]) => text !== undefined));
+  return Object.fromEntries(Object.entries(recorded).filter(([, text]) => text !== undefined));
 }
 
 function contextFacts({ type, payload }: LineObject): SourceFacts {
@@ -75,11 +75,11 @@ function contextFacts({ type, payload }: LineObject): SourceFacts {
 
 async function* rolloutRecords(file: SourceFile, losses: Losses): AsyncGenerator<SourceRecord> {
   const reading = new RolloutReading(losses);
-  let begun = false;
+  let hasStarted = false;
   for await (const line of sourceLines(file, losses)) {
     yield* reading.recordsOf(line.value);
-    if (begun || line.value.type !== "session_meta") continue;
-    begun = true;
+    if (hasStarted || line.value.type !== "session_meta") continue;
+    hasStarted = true;
     for (const part of await partsOf(file, line)) {
       for await (const { value } of sourceLines(part, losses)) yield* reading.recordsOf(value);
     }

@@ -16,7 +16,7 @@ export async function* writeCodex({ survey, batches }: WriterInput): AsyncGenera
   for await (const batch of batches) {
     for (const line of batch.flatMap(codexLines)) {
       const legacy = isPaginated ? legacyLines(line) : [line];
-      for (const each of legacy.flatMap((own) => [own, ...events.behind(own)])) yield encodeLine(each);
+      for (const each of legacy.flatMap((own) => [own, ...events.eventsAfter(own)])) yield encodeLine(each);
     }
   }
 }
@@ -69,19 +69,19 @@ function underBothNames(policy: SandboxPolicy): SandboxPolicy {
 /** Adds events beside items, because Codex lists and shows only items with an event. */
 class MissingEvents {
   readonly #silent: ReadonlySet<number>;
-  #said = 0;
+  #userMessages = 0;
   #isSilent = false;
 
   constructor(silent: ReadonlySet<number>) {
     this.#silent = silent;
   }
 
-  behind(line: OwnLine): OwnLine[] {
+  eventsAfter(line: OwnLine): OwnLine[] {
     if (line.type !== "response_item") return [];
     const item: ResponseItem = line.payload;
     if (isRealUserMessage(item)) {
-      this.#isSilent = this.#silent.has(this.#said);
-      this.#said += 1;
+      this.#isSilent = this.#silent.has(this.#userMessages);
+      this.#userMessages += 1;
       const message = messageText(item);
       return this.#isSilent
         ? [{ timestamp: line.timestamp, type: "event_msg", payload: { type: "user_message", message } }]

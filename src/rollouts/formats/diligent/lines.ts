@@ -24,13 +24,13 @@ export class EntryReader {
     const timestamp = isoTime(entry["timestamp"]);
     if (entry.type === "session") return { lines: [], whole: this.#begin(entry) };
     const parent = typeof entry["parentId"] === "string" ? entry["parentId"] : null;
-    const goesOn = this.#tree.follows(parent);
+    const continues = this.#tree.follows(parent);
     const found = this.#itemsOf(entry, parent);
     const replaces = entry.type === "compaction" && found.whole;
     this.#tree.add(String(entry["id"]), { parent, items: found.items, replaces });
-    const items = replaces || goesOn ? found.items : [...this.#tree.itemsUpTo(parent), ...found.items];
+    const items = replaces || continues ? found.items : [...this.#tree.itemsUpTo(parent), ...found.items];
     const lines =
-      replaces || !goesOn ? [replacedLine(timestamp, items)] : items.map((item) => itemLine(timestamp, item));
+      replaces || !continues ? [replacedLine(timestamp, items)] : items.map((item) => itemLine(timestamp, item));
     return { lines: [...lines, ...this.#modelLines(entry, timestamp)], whole: found.whole };
   }
 

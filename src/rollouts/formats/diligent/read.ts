@@ -78,12 +78,12 @@ async function* entryRecords(
 
 class EntryReading {
   readonly #losses: Losses;
-  readonly #kept: (position: number) => ResponseItem[];
+  readonly #keptItems: (position: number) => ResponseItem[];
   #provider: string | undefined;
 
-  constructor(losses: Losses, kept: (position: number) => ResponseItem[]) {
+  constructor(losses: Losses, keptItems: (position: number) => ResponseItem[]) {
     this.#losses = losses;
-    this.#kept = kept;
+    this.#keptItems = keptItems;
   }
 
   recordsOf(entry: LineObject, position: number): SourceRecord[] {
@@ -123,7 +123,7 @@ class EntryReading {
 
   #replaced(entry: LineObject, timestamp: string, position: number): SourceRecord[] {
     const summary = textOf(entry["summary"]);
-    const kept = this.#kept(position);
+    const kept = this.#keptItems(position);
     if (summary === undefined) {
       this.#losses.count("unknown_lines");
       return [];

@@ -177,7 +177,7 @@ class EntryWriter {
   *compaction(entry: CompactionEntry): Generator<string> {
     yield* this.#endRow();
     const { summary, kept, details, tokensBefore, tokensAfter, timestamp } = entry;
-    const first = kept.find((item) => this.#says(item));
+    const first = kept.find((item) => this.#isShown(item));
     let firstKeptEntryId = this.#tailBegin(entry);
     if (first !== undefined && firstKeptEntryId === undefined) {
       // The kept items are not the end of the history, so they are written again.
@@ -232,7 +232,7 @@ class EntryWriter {
    * the places of the items they repeat: the next compaction may keep them again.
    */
   #tailBegin({ before, kept }: CompactionEntry): string | undefined {
-    const copies = kept.filter((item) => this.#says(item));
+    const copies = kept.filter((item) => this.#isShown(item));
     const written = before.flatMap((item) => {
       const place = this.#places.get(item);
       return place === undefined ? [] : [{ item, place }];
@@ -249,7 +249,7 @@ class EntryWriter {
     return first.id;
   }
 
-  #says(item: ResponseItem): boolean {
+  #isShown(item: ResponseItem): boolean {
     const part = plainPart(item, () => undefined);
     return part !== undefined && !(part.type === "said" && part.role === "system");
   }

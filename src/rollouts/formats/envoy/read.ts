@@ -25,8 +25,8 @@ export const readMessageSource: ReadSource = async (file, losses) => ({
 async function factsOf(file: SourceFile): Promise<SourceFacts> {
   let facts: SourceFacts = {};
   for await (const { number, value } of sourceLines(file)) {
-    const said = lineFacts(value);
-    const known = { id: textOf(value["sessionId"]), ...said };
+    const found = lineFacts(value);
+    const known = { id: textOf(value["sessionId"]), ...found };
     facts = { ...known, ...Object.fromEntries(Object.entries(facts).filter(([, text]) => text !== undefined)) };
     if (number >= maxFactLines) break;
   }

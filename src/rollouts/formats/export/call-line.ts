@@ -17,17 +17,17 @@ const patchedFile = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
  */
 export function callLine(item: unknown): string | undefined {
   const { type, name, arguments: args, input } = Object(item) as Record<string, unknown>;
-  const given = type === "function_call" ? args : type === "custom_tool_call" ? input : undefined;
-  if (typeof name !== "string" || typeof given !== "string" || shownByEvents.has(name)) return undefined;
-  return toolLine(name, given);
+  const callInput = type === "function_call" ? args : type === "custom_tool_call" ? input : undefined;
+  if (typeof name !== "string" || typeof callInput !== "string" || shownByEvents.has(name)) return undefined;
+  return toolLine(name, callInput);
 }
 
 /** Like `callLine`, for any call. A shell command is shown as one would type it. */
-export function toolLine(name: string, given: string): string {
-  const argv = name === shell ? commandOf(given) : undefined;
+export function toolLine(name: string, rawArguments: string): string {
+  const argv = name === shell ? commandOf(rawArguments) : undefined;
   if (argv !== undefined) return commandLine(argv);
   const line = visible(
-    `${name} ${name === applyPatch ? patchedFiles(given) : argumentsText(given)}`.slice(0, maxChars * 2),
+    `${name} ${name === applyPatch ? patchedFiles(rawArguments) : argumentsText(rawArguments)}`.slice(0, maxChars * 2),
   ).trimEnd();
   return shortened(line, maxChars);
 }
@@ -37,19 +37,19 @@ export function commandLine(argv: readonly string[]): string {
   return `$ ${shortened(quotedCommand(argv), maxCommandChars)}`;
 }
 
-function commandOf(given: string): string[] | undefined {
-  const { command } = Object(jsonOrUndefined(given)) as { readonly command?: unknown };
+function commandOf(rawArguments: string): string[] | undefined {
+  const { command } = Object(jsonOrUndefined(rawArguments)) as { readonly command?: unknown };
   const isCommand = Array.isArray(command) && command.every((word) => typeof word === "string");
   return isCommand && command.length > 0 ? command : undefined;
 }
 
 /** Only the names of the files: the patch itself is long, and is shown after it was applied. */
-function patchedFiles(given: string): string {
-  const { input } = Object(jsonOrUndefined(given)) as { readonly input?: unknown };
+function patchedFiles(rawArguments: string): string {
+  const { input } = Object(jsonOrUndefined(rawArguments)) as { readonly input?: unknown };
   // A model that need not write JSON sends the patch itself.
-  const patch = typeof input === "string" ? input : given;
+  const patch = typeof input === "string" ? input : rawArguments;
   const files = [...patch.matchAll(patchedFile)].map(([, path = ""]) => path.trim());
-  return files.length === 0 && patch === given ? argumentsText(given) : files.join(" ");
+  return files.length === 0 && patch === rawArguments ? argumentsText(rawArguments) : files.join(" ");
 }
 
 /** Only the values: the tool's name makes clear what they mean. */

@@ -66,7 +66,7 @@ class Facts {
   #messages = 0;
   #toolCalls = 0;
   #compactions = 0;
-  #said = 0;
+  #userMessages = 0;
 
   add(line: OwnLine): void {
     this.#lines += 1;
@@ -87,7 +87,7 @@ class Facts {
         this.#compactions += 1;
         break;
       case "event_msg":
-        if (line.payload.type === "user_message") this.#silent.delete(this.#said - 1);
+        if (line.payload.type === "user_message") this.#silent.delete(this.#userMessages - 1);
         if (line.payload.type === "token_count" && line.payload.info !== null) this.#usage = line.payload.info;
         break;
       case "cody":
@@ -134,8 +134,8 @@ class Facts {
     if (item.type === "message" && (item.role === "assistant" || isRealUserMessage(item))) this.#messages += 1;
     if (callOf(item) !== undefined) this.#toolCalls += 1;
     if (!isRealUserMessage(item)) return;
-    this.#silent.add(this.#said);
-    this.#said += 1;
+    this.#silent.add(this.#userMessages);
+    this.#userMessages += 1;
   }
 
   #heading(turn: ExportedTurn | undefined): void {

@@ -125,12 +125,12 @@ function textOf(output: Parameters<typeof outputText>[0]): string {
 }
 
 /** Parses the arguments, because other formats store them as a value. */
-function inputOf(item: ResponseItem, given: string): unknown {
-  if (item.type === "custom_tool_call") return { input: given };
+function inputOf(item: ResponseItem, argumentsText: string): unknown {
+  if (item.type === "custom_tool_call") return { input: argumentsText };
   try {
-    return JSON.parse(given);
+    return JSON.parse(argumentsText);
   } catch {
     // Invalid JSON is kept as the model wrote it.
-    return given;
+    return argumentsText;
   }
 }

@@ -163,9 +163,9 @@ export class TurnCollector {
   }
 
   #label({ provider, model }: { readonly provider?: string | undefined; readonly model?: string | undefined }): void {
-    const said = { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) };
-    Object.assign(this.#labels, said);
-    if (this.#mode !== "over" && this.#announced === undefined) Object.assign(this.#current ?? {}, said);
+    const facts = { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) };
+    Object.assign(this.#labels, facts);
+    if (this.#mode !== "over" && this.#announced === undefined) Object.assign(this.#current ?? {}, facts);
   }
 
   #replaced(items: readonly ResponseItem[], timestamp: string): TurnEntry {

@@ -105,9 +105,9 @@ function callHtml({ name, given, output }: Extract<Part, { type: "call" }>): str
   return `<details class="call"><summary><code>${escapeHtml(line)}</code>${badgeOf(output)}</summary>${sections.join("")}</details>\n`;
 }
 
-function argumentsHtml(given: string): string {
-  const value = jsonOrUndefined(given);
-  if (!isRecord(value)) return codeHtml(given);
+function argumentsHtml(argumentsText: string): string {
+  const value = jsonOrUndefined(argumentsText);
+  if (!isRecord(value)) return codeHtml(argumentsText);
   const { old_string: before, new_string: after } = value;
   const isEdit = typeof before === "string" && typeof after === "string";
   const rows = Object.entries(value).filter(([key]) => !isEdit || !["old_string", "new_string"].includes(key));

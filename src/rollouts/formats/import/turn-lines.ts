@@ -64,8 +64,8 @@ export class TurnLines {
   }
 
   #replaced({ timestamp, summary, items }: Extract<SourceRecord, { type: "replaced" }>): OwnLine {
-    const kept = items.filter((item) => !this.#isOnlyShown(item));
-    return { timestamp, type: "compacted", payload: { message: summary, replacement_history: kept } };
+    const history = items.filter((item) => !this.#isOnlyShown(item));
+    return { timestamp, type: "compacted", payload: { message: summary, replacement_history: history } };
   }
 
   /** Passes on a line of Codex, which contains turn boundaries of its own. */
@@ -133,11 +133,11 @@ export class TurnLines {
     if (model === undefined) return [...ended, started];
     // The source does not record any policies.
     const policies = { approval_policy: null, sandbox_policy: { type: "unknown" } };
-    const said = { model, summary: "auto", ...(provider === undefined ? {} : { provider }) };
+    const recorded = { model, summary: "auto", ...(provider === undefined ? {} : { provider }) };
     return [
       ...ended,
       started,
-      { timestamp, type: "turn_context", payload: { turn_id: id, cwd, ...policies, ...said } },
+      { timestamp, type: "turn_context", payload: { turn_id: id, cwd, ...policies, ...recorded } },
     ];
   }
 

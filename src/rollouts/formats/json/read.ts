@@ -105,8 +105,8 @@ function* historyRecords(outer: Fields, history: unknown, losses: Losses): Gener
  * call without arguments, so that it is not lost.
  */
 function jsonTurnItems(turn: Fields, losses: Losses): ResponseItem[] {
-  const given: readonly unknown[] = Array.isArray(turn["messages"]) ? turn["messages"] : [];
-  const messages = given.map((message) => fieldsOf(serdeMessage(message) ?? message));
+  const rawMessages: readonly unknown[] = Array.isArray(turn["messages"]) ? turn["messages"] : [];
+  const messages = rawMessages.map((message) => fieldsOf(serdeMessage(message) ?? message));
   const calls: readonly unknown[] = Array.isArray(turn["tool_calls"]) ? turn["tool_calls"] : [];
   const waiting = new Map(calls.map((call) => [callId(fieldsOf(call)), fieldsOf(call)]));
   const callOf = (result: Fields): ResponseItem[] => {
@@ -194,13 +194,13 @@ function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
 }
 
 function callItems(call: Fields, losses: Losses): ResponseItem[] {
-  const { name, arguments: given, input } = { ...call, ...fieldsOf(call["function"]) };
+  const { name, arguments: args, input } = { ...call, ...fieldsOf(call["function"]) };
   const id = textOf(call["id"]) ?? textOf(call["call_id"]);
   if (id === undefined || typeof name !== "string") {
     losses.count("unknown_parts");
     return [];
   }
-  const written = given ?? input;
+  const written = args ?? input;
   if (typeof written !== "string") return [callItem(id, name, written)];
   return [{ type: "function_call", call_id: id, name, arguments: written }];
 }

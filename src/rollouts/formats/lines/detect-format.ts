@@ -68,9 +68,9 @@ function factsOf(form: LineFormat, value: Value): LineFacts {
 export function foreignUserText(value: Value): string | undefined {
   const { items, message } = value;
   if (detectLineFormat(value) === undefined) return undefined;
-  const said = (Array.isArray(items) ? items : [message]).map(table).find(({ role }) => role === "user");
-  if (said === undefined) return undefined;
-  const { content } = said;
+  const userMessage = (Array.isArray(items) ? items : [message]).map(table).find(({ role }) => role === "user");
+  if (userMessage === undefined) return undefined;
+  const { content } = userMessage;
   return Array.isArray(content)
     ? content.flatMap((part) => text(table(part)["text"]) ?? []).join("\n")
     : (text(content) ?? "");

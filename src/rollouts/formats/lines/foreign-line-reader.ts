@@ -26,8 +26,8 @@ export class ForeignLineReader {
     const form = detectLineFormat(value);
     if (form === undefined) return undefined;
     this.#lines += 1;
-    const said = this.#translated(form, value);
-    return this.#lines === 1 ? { ...said, lines: [this.#firstLine(value), ...said.lines] } : said;
+    const translated = this.#translated(form, value);
+    return this.#lines === 1 ? { ...translated, lines: [this.#firstLine(value), ...translated.lines] } : translated;
   }
 
   #translated(form: LineFormat, value: LineObject): ConvertedLines {
