@@ -84,10 +84,10 @@ function completedStepIndexes({ items, groups }: HistoryMap, cut: number): Set<n
 
 /** Returns the places of completed steps with calls in the tail, which are removed when no tool result may stay. */
 function removedStepIndexes({ items, groups }: HistoryMap, cut: number): Set<number> {
-  const meant = groups.filter(
+  const selected = groups.filter(
     ({ places, openCalls }) => openCalls === 0 && (places[0] ?? 0) >= cut && hasResults(items, places),
   );
-  return new Set(meant.flatMap(({ places }) => places));
+  return new Set(selected.flatMap(({ places }) => places));
 }
 
 function hasResults(items: readonly ResponseItem[], places: readonly number[]): boolean {

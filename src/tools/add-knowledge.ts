@@ -8,10 +8,10 @@ export const addKnowledge = defineTool({
     "patterns of the project, preferences of the user, decisions, discoveries and corrections of earlier behaviour.",
   parameters: NewKnowledge,
   readsOutside: false,
-  run: async (said, context) => {
+  run: async (entry, context) => {
     const { saveKnowledge } = context;
     if (saveKnowledge === undefined) return failed("Not saved: knowledge is turned off.");
-    const outcome = await saveKnowledge(said);
+    const outcome = await saveKnowledge(entry);
     if (outcome.status === "not_saved") return failed(`The knowledge was not saved: ${outcome.reason}`);
     const { id, type, content, source } = outcome.entry;
     context.emit({ type: "knowledge_saved", knowledge_id: id, content, source });

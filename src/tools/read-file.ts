@@ -99,11 +99,11 @@ async function refuseBinary(file: FileHandle, size: number): Promise<void> {
 
 function rangeNotes({ lines, isLineCut }: LineCut, offset: number, isAtEnd: boolean): string[] {
   const last = offset + lines - 1;
-  const given = lines === 1 ? `line ${offset}` : `lines ${offset} to ${last}`;
+  const requested = lines === 1 ? `line ${offset}` : `lines ${offset} to ${last}`;
   if (isLineCut)
     return [`[Only the beginning of line ${offset}: it is too long. The next line has offset ${last + 1}.]`];
-  if (!isAtEnd) return [`[This is ${given}. To read more, use offset ${last + 1}.]`];
-  return offset === 1 ? [] : [`[This is ${given}, up to the end of the file.]`];
+  if (!isAtEnd) return [`[This is ${requested}. To read more, use offset ${last + 1}.]`];
+  return offset === 1 ? [] : [`[This is ${requested}, up to the end of the file.]`];
 }
 
 function withNotes(text: string, notes: readonly string[]): string {

@@ -94,17 +94,17 @@ async function search(
 function answer({ items, matching, best }: Found, words: readonly string[]): string {
   if (items === 0) return "This conversation was not compacted: you can see all of it.";
   if (matching === 0) return `None of the ${items} earlier items has any of these words: ${words.join(" ")}`;
-  const given: string[] = [];
+  const result: string[] = [];
   let room = maxAnswerChars;
   for (const { text } of best) {
-    const entry = `[${given.length + 1}] ${text}`;
+    const entry = `[${result.length + 1}] ${text}`;
     if (entry.length > room) break;
     room -= entry.length;
-    given.push(entry);
+    result.push(entry);
   }
-  const more = matching - given.length;
+  const more = matching - result.length;
   return [
-    ...given,
+    ...result,
     ...(more === 0 ? [] : [`Not shown: ${counted(more, "earlier item")} with some of these words.`]),
   ].join("\n\n");
 }

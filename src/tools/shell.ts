@@ -116,7 +116,7 @@ type StreamName = "stdout" | "stderr";
 /** Collects a command's output: each stream separately, and both merged in order of arrival. */
 class CommandOutput {
   readonly #keep: ((bytes: Uint8Array) => void) | undefined;
-  readonly #kept = { stdout: new BoundedOutput(), stderr: new BoundedOutput(), merged: new BoundedOutput() };
+  readonly #output = { stdout: new BoundedOutput(), stderr: new BoundedOutput(), merged: new BoundedOutput() };
   /**
    * The first bytes of an incomplete character, held back so that the other stream is not inserted in the middle of it.
    */
@@ -139,13 +139,13 @@ class CommandOutput {
   end(): { readonly stdout: string; readonly stderr: string; readonly merged: string; readonly isCut: boolean } {
     this.#add("stdout", this.#unfinished.stdout);
     this.#add("stderr", this.#unfinished.stderr);
-    const { stdout, stderr, merged } = this.#kept;
+    const { stdout, stderr, merged } = this.#output;
     return { stdout: stdout.text(), stderr: stderr.text(), merged: merged.text(), isCut: merged.isCut };
   }
 
   #add(stream: StreamName, bytes: Uint8Array): void {
-    this.#kept[stream].push(bytes);
-    this.#kept.merged.push(bytes);
+    this.#output[stream].push(bytes);
+    this.#output.merged.push(bytes);
     this.#keep?.(bytes);
   }
 }

@@ -27,7 +27,7 @@ export type ToolEvent = Extract<
 
 /** Saves something for later conversations of the project, or returns the reason why it was not saved. */
 export type SaveKnowledge = (
-  said: NewKnowledge,
+  entry: NewKnowledge,
 ) => Promise<
   | { readonly status: "saved"; readonly entry: KnowledgeEntry }
   | { readonly status: "not_saved"; readonly reason: string }

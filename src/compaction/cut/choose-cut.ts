@@ -78,9 +78,9 @@ export function cutPoint(
   keepRecentTokens: number,
 ): number {
   let place = tokens.length;
-  for (let kept = 0; place > covered; place--) {
-    kept += tokens[place - 1] ?? 0;
-    if (kept > keepRecentTokens) break;
+  for (let keptTokens = 0; place > covered; place--) {
+    keptTokens += tokens[place - 1] ?? 0;
+    if (keptTokens > keepRecentTokens) break;
   }
   if (place === covered) return covered;
   return Math.max(covered, requests.find((request) => request >= place - 1) ?? requests.at(-1) ?? covered);

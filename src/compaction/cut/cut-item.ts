@@ -110,29 +110,29 @@ export function truncateMiddle(
 ): string {
   let tokens = countTokens(text);
   if (tokens <= maxTokens) return text;
-  let kept = text.length;
+  let keptChars = text.length;
   let cut = text;
   for (let round = 0; round < maxRounds && tokens > maxTokens; round++) {
-    kept = Math.floor((kept * Math.max(0, maxTokens)) / tokens);
-    const shorter = withoutMiddle(text, kept);
+    keptChars = Math.floor((keptChars * Math.max(0, maxTokens)) / tokens);
+    const shorter = withoutMiddle(text, keptChars);
     // A marker longer than the text it replaces would gain nothing.
     if (shorter.length >= cut.length) break;
     cut = shorter;
-    if (!hasRoomForMarker(text, kept)) break;
+    if (!hasRoomForMarker(text, keptChars)) break;
     tokens = countTokens(cut);
   }
   return cut;
 }
 
-function withoutMiddle(text: string, kept: number): string {
-  const room = hasRoomForMarker(text, kept) ? kept - marker(text.length).length : Math.floor(kept * 0.8);
+function withoutMiddle(text: string, keptChars: number): string {
+  const room = hasRoomForMarker(text, keptChars) ? keptChars - marker(text.length).length : Math.floor(keptChars * 0.8);
   const head = borderBefore(text, Math.ceil(room / 2));
   const tail = borderAfter(text, text.length - Math.floor(room / 2));
   return text.slice(0, head) + marker(tail - head) + text.slice(tail);
 }
 
-function hasRoomForMarker(text: string, kept: number): boolean {
-  return marker(text.length).length <= kept * 0.2;
+function hasRoomForMarker(text: string, keptChars: number): boolean {
+  return marker(text.length).length <= keptChars * 0.2;
 }
 
 function marker(removed: number): string {

@@ -73,11 +73,11 @@ export function groupsOf(items: readonly ResponseItem[]): ItemGroup[] {
     }
     if (isOutput(item)) {
       const slot = waiting.get(keyOf(item));
-      const asked = slot?.calls[slot.answered];
-      (asked ?? begin(false)).places.push(place);
-      if (slot !== undefined && asked !== undefined) {
+      const call = slot?.calls[slot.answered];
+      (call ?? begin(false)).places.push(place);
+      if (slot !== undefined && call !== undefined) {
         slot.answered += 1;
-        asked.openCalls -= 1;
+        call.openCalls -= 1;
       }
       step = undefined;
       continue;

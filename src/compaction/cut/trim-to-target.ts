@@ -15,11 +15,11 @@ export function trimToTarget(items: readonly ResponseItem[], targetTokens: numbe
   let total = tokens.reduce((sum, number) => sum + number, 0);
   if (total <= targetTokens) return [...items];
   const groups = groupsOf(items);
-  const staying = keptIndexes(items, tokens, groups, targetTokens);
+  const keptIndices = keptIndexes(items, tokens, groups, targetTokens);
   const dropped = new Set<number>();
   for (const { places } of groups) {
     if (total <= targetTokens) break;
-    if (places.some((place) => staying.has(place))) continue;
+    if (places.some((place) => keptIndices.has(place))) continue;
     for (const place of places) {
       dropped.add(place);
       total -= tokens[place] ?? 0;
@@ -35,13 +35,13 @@ function keptIndexes(
   groups: readonly ItemGroup[],
   targetTokens: number,
 ): Set<number> {
-  const staying = contextIndexes(items);
+  const keptPlaces = contextIndexes(items);
   for (const [place, item] of items.entries()) {
-    if (isFlagged(item) || item.type === "ghost_snapshot") staying.add(place);
+    if (isFlagged(item) || item.type === "ghost_snapshot") keptPlaces.add(place);
   }
-  for (const place of openRequests(items)) staying.add(place);
+  for (const place of openRequests(items)) keptPlaces.add(place);
   // An output that arrives later must still find its call.
-  for (const place of unfinishedGroups(items, groups).flatMap(({ places }) => places)) staying.add(place);
+  for (const place of unfinishedGroups(items, groups).flatMap(({ places }) => places)) keptPlaces.add(place);
   const lastRequest = items.findLastIndex(isRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
   const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
@@ -49,9 +49,9 @@ function keptIndexes(
   // Without its latest results the model would repeat the step. Calls cannot be cut, so a step with too many is
   // dropped.
   if ((newest[0] ?? -1) > lastRequest && rigidTokens <= targetTokens / 2) {
-    for (const place of newest) staying.add(place);
+    for (const place of newest) keptPlaces.add(place);
   }
-  return staying;
+  return keptPlaces;
 }
 
 /** Returns the last request and all requests before it that the model has not started to answer. */
@@ -73,18 +73,18 @@ function lowered(
   items: readonly ResponseItem[],
   targetTokens: number,
   count: CountItem,
-  isMeant: (item: ResponseItem, place: number) => boolean,
+  isSelected: (item: ResponseItem, place: number) => boolean,
 ): ResponseItem[] {
   const tokens = items.map(count);
-  const meant = new Set(
+  const selected = new Set(
     items.flatMap((item, place) =>
-      isCuttable(item) && isMeant(item, place) && (tokens[place] ?? 0) > MIN_CUT_TOKENS ? [place] : [],
+      isCuttable(item) && isSelected(item, place) && (tokens[place] ?? 0) > MIN_CUT_TOKENS ? [place] : [],
     ),
   );
-  const fixed = tokens.reduce((sum, number, place) => (meant.has(place) ? sum : sum + number), 0);
-  const sizes = [...meant].map((place) => tokens[place] ?? 0);
+  const fixed = tokens.reduce((sum, number, place) => (selected.has(place) ? sum : sum + number), 0);
+  const sizes = [...selected].map((place) => tokens[place] ?? 0);
   const level = Math.max(MIN_CUT_TOKENS, Math.floor(capFor(sizes, targetTokens - fixed)));
   return items.map((item, place) =>
-    meant.has(place) && (tokens[place] ?? 0) > level && isCuttable(item) ? cutItem(item, level, count) : item,
+    selected.has(place) && (tokens[place] ?? 0) > level && isCuttable(item) ? cutItem(item, level, count) : item,
   );
 }

@@ -64,10 +64,10 @@ function requestsText(
   current: ReadonlyMap<number, ResponseItem>,
 ): string {
   const earlier = previousSummary(map.items) ?? "";
-  const asked = map.items.flatMap((item, place) =>
+  const requests = map.items.flatMap((item, place) =>
     place < cut && !current.has(place) && isRequest(item) ? [messageText(item)] : [],
   );
-  const lines = [earlier, ...asked].filter((text) => text !== "").map((text) => line(`${text}\n`));
+  const lines = [earlier, ...requests].filter((text) => text !== "").map((text) => line(`${text}\n`));
   const kept = keepNewest(lines, { budget: input.settings.userMessageTokens, count: input.count, keepLast: true });
   return kept.map(messageText).join("").trim();
 }

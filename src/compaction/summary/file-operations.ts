@@ -56,23 +56,23 @@ function filesOf(call: CallItem): { files: string[]; isReading: boolean } {
   const text = call.type === "function_call" ? call.arguments : call.input;
   const isReading = reading.has(call.name);
   if (isReading || modifying.has(call.name)) {
-    const given = call.type === "function_call" ? jsonOrUndefined(text) : text;
-    return { files: [...named(given), ...(isReading ? [] : patched(given))], isReading };
+    const args = call.type === "function_call" ? jsonOrUndefined(text) : text;
+    return { files: [...named(args), ...(isReading ? [] : patched(args))], isReading };
   }
   return { files: text.includes("*** Begin Patch") ? patched(jsonOrUndefined(text)) : [], isReading };
 }
 
-function named(given: unknown): string[] {
-  if (typeof given !== "object" || given === null) return [];
-  const { file_path, path, paths } = given as Record<string, unknown>;
+function named(args: unknown): string[] {
+  if (typeof args !== "object" || args === null) return [];
+  const { file_path, path, paths } = args as Record<string, unknown>;
   return [file_path, path, ...(Array.isArray(paths) ? paths : [])].filter((file) => typeof file === "string");
 }
 
 /** Returns the files named in patches, which may be an argument or an element of a list argument. */
-function patched(given: unknown, depth = 2): string[] {
-  if (typeof given === "string") return [...given.matchAll(patchLine)].map(([, file = ""]) => file.trim());
-  if (typeof given !== "object" || given === null || depth === 0) return [];
-  return Object.values(given).flatMap((value) => patched(value, depth - 1));
+function patched(args: unknown, depth = 2): string[] {
+  if (typeof args === "string") return [...args.matchAll(patchLine)].map(([, file = ""]) => file.trim());
+  if (typeof args !== "object" || args === null || depth === 0) return [];
+  return Object.values(args).flatMap((value) => patched(value, depth - 1));
 }
 
 function isPath(file: string): boolean {

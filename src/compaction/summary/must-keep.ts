@@ -19,12 +19,12 @@ const headings = { rules: "## Constraints", plan: "## Current Plan" } as const;
 
 /** Collects these facts from the items to summarize and from the sections added to the earlier summary. */
 export function mustKeep(items: readonly ResponseItem[], previousSummary = ""): MustKeep {
-  const said = collectUserMessages(items).flatMap(sentencesOf).filter(isRule);
-  const kept = sectionOf(previousSummary, headings.rules).map((line) => line.replace(/^- /, ""));
+  const rules = collectUserMessages(items).flatMap(sentencesOf).filter(isRule);
+  const previousRules = sectionOf(previousSummary, headings.rules).map((line) => line.replace(/^- /, ""));
   const planned = items.findLast((item) => item.type === "function_call" && item.name === "update_plan");
   const earlier = sectionOf(previousSummary, headings.plan).join("\n");
   return {
-    rules: [...new Set([...kept, ...said])].slice(-maxRules),
+    rules: [...new Set([...previousRules, ...rules])].slice(-maxRules),
     plan: (planned?.type === "function_call" ? planText(planned.arguments) : earlier) || undefined,
   };
 }

@@ -81,10 +81,10 @@ export function buildCompactedHistory(
   userMessages: readonly string[],
   summary: string,
 ): ResponseItem[] {
-  const said = userMessages.map((text): ResponseItem => ({
+  const messages = userMessages.map((text): ResponseItem => ({
     type: "message",
     role: "user",
     content: [{ type: "input_text", text }],
   }));
-  return [...codexItems(initialContext), ...said, summaryItem(summaryLabels.codex, summary)];
+  return [...codexItems(initialContext), ...messages, summaryItem(summaryLabels.codex, summary)];
 }

@@ -21,10 +21,10 @@ export class ExecEvents {
 
   output(stream: "stdout" | "stderr", bytes: Buffer): void {
     if (this.#bytesLeft === 0 || this.#deltasLeft === 0) return;
-    const told = bytes.subarray(0, this.#bytesLeft);
-    this.#bytesLeft -= told.length;
+    const reported = bytes.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= reported.length;
     this.#deltasLeft -= 1;
-    const chunk = told.toString("base64");
+    const chunk = reported.toString("base64");
     this.#context.emit({ type: "exec_command_output_delta", call_id: this.#context.callId, stream, chunk });
   }
 

@@ -23,8 +23,8 @@ export function toolEnv(
   extraNames: readonly string[] = [],
 ): Record<string, string> {
   const names = new Set([...passedOn, ...extraNames]);
-  const kept = Object.entries(env).flatMap(([name, value]) =>
+  const passed = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && names.has(name) ? [[name, value] as const] : [],
   );
-  return { PATH: defaultPath, ...Object.fromEntries(kept) };
+  return { PATH: defaultPath, ...Object.fromEntries(passed) };
 }

@@ -39,41 +39,41 @@ export function applyChunks(old: string, chunks: readonly Chunk[]): PatchedText 
   const mark = old.startsWith(byteOrderMark) ? byteOrderMark : "";
   const lines = textLines(old.slice(mark.length));
   const ownEnd = lines[0]?.end || "\n";
-  const made: TextLine[] = [];
+  const result: TextLine[] = [];
   const diff: string[] = [];
   let next = 0;
   for (const { at, lines: changed } of locateChunks(lines, chunks)) {
     if (at < next) throw new FileProblem("two parts of the patch change the same lines");
     takeUntil(at);
-    const newStart = made.length;
+    const newStart = result.length;
     const body = changed.map((line, index) => changedLine(line, index === changed.length - 1)).join("");
-    diff.push(`@@ -${range(at, next - at)} +${range(newStart, made.length - newStart)} @@\n${body}`);
+    diff.push(`@@ -${range(at, next - at)} +${range(newStart, result.length - newStart)} @@\n${body}`);
   }
   takeUntil(lines.length);
-  return { text: mark + joinedLines(made), unifiedDiff: diff.join("") };
+  return { text: mark + joinedLines(result), unifiedDiff: diff.join("") };
 
   function takeUntil(index: number): void {
-    for (const line of lines.slice(next, index)) made.push(line);
+    for (const line of lines.slice(next, index)) result.push(line);
     next = index;
   }
 
   /** Applies one line of the patch; returns the matching lines of the diff. */
   function changedLine({ kind, text }: PatchLine, isLast: boolean): string {
     if (kind === "added") {
-      made.push({ text, end: ownEnd });
+      result.push({ text, end: ownEnd });
       return `+${text}${ownEnd}`;
     }
     const line = lines[next] ?? { text, end: ownEnd };
     next += 1;
-    if (kind === "removed") return `-${shown(line)}`;
+    if (kind === "removed") return `-${displayText(line)}`;
     // Only the last line of a file can lack a line break, and it gets one if lines are added after it.
-    const kept = line.end === "" && !isLast ? { text: line.text, end: ownEnd } : line;
-    made.push(kept);
-    return kept === line ? ` ${shown(line)}` : `-${shown(line)}+${shown(kept)}`;
+    const ended = line.end === "" && !isLast ? { text: line.text, end: ownEnd } : line;
+    result.push(ended);
+    return ended === line ? ` ${displayText(line)}` : `-${displayText(line)}+${displayText(ended)}`;
   }
 }
 
-function shown({ text, end }: TextLine): string {
+function displayText({ text, end }: TextLine): string {
   return text + (end === "" ? noEnd : end);
 }
 
@@ -139,15 +139,15 @@ class LineFinder {
     const start = atEnd ? Math.max(from, last) : from;
     for (const [index, form] of forms.entries()) {
       const lines = (this.#inForm[index] ??= this.#lines.map(form));
-      const looked = wanted.map(form);
+      const normalized = wanted.map(form);
       for (let at = start; at <= last; at += 1) {
-        if (this.#stands(looked, lines, at)) return at;
+        if (this.#matchesAt(normalized, lines, at)) return at;
       }
     }
     return undefined;
   }
 
-  #stands(wanted: readonly string[], lines: readonly string[], at: number): boolean {
+  #matchesAt(wanted: readonly string[], lines: readonly string[], at: number): boolean {
     for (const [index, line] of wanted.entries()) {
       const other = lines[at + index] ?? "";
       this.#workLeft -= line.length === other.length ? line.length + 1 : 1;

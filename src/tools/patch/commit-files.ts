@@ -64,7 +64,7 @@ async function named<T>(file: { readonly realPath: string }, work: () => Promise
 
 /** The folders to be created for some files, so that they can be removed again. */
 class NewFolders {
-  readonly #made: { readonly root: string; readonly folders: readonly string[] }[] = [];
+  readonly #created: { readonly root: string; readonly folders: readonly string[] }[] = [];
 
   /** Records missing folders before they are created. */
   async note({ root, folders }: WriteTarget): Promise<void> {
@@ -75,7 +75,7 @@ class NewFolders {
         () => false,
         (error: unknown) => systemCode(error) === "ENOENT",
       );
-      if (isMissing) this.#made.push({ root, folders: path });
+      if (isMissing) this.#created.push({ root, folders: path });
     }
   }
 
@@ -83,7 +83,7 @@ class NewFolders {
    * Removes the innermost first, and never through a symbolic link. A folder that is not empty, or gone, is left alone.
    */
   async remove(): Promise<void> {
-    for (const { root, folders } of this.#made.toReversed()) {
+    for (const { root, folders } of this.#created.toReversed()) {
       const name = folders.at(-1) ?? "";
       try {
         await using parent = await openFolder(root, folders.slice(0, -1));
