@@ -71,8 +71,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
 
-  constructor(given: ManagerOptions = {}) {
-    const options = validateOptions(given);
+  constructor(userOptions: ManagerOptions = {}) {
+    const options = validateOptions(userOptions);
     const config = parsed(Config, ownShape(options.config ?? {}), "config");
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;

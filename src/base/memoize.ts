@@ -1,11 +1,11 @@
 /** Caches the result of `make` for the lifetime of the key object. The key must not change. */
 export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const kept = new WeakMap<K, { readonly value: V }>();
+  const cache = new WeakMap<K, { readonly value: V }>();
   return (key) => {
-    const known = kept.get(key);
+    const known = cache.get(key);
     if (known !== undefined) return known.value;
     const value = make(key);
-    kept.set(key, { value });
+    cache.set(key, { value });
     return value;
   };
 }

@@ -9,11 +9,11 @@ import { argumentsOf, partsOf } from "./split-deltas.js";
 import type { Ids, Exchange, MockApi, Refusal } from "./wire-api.js";
 
 export const offlineReplies: Replies = (_session, request) => {
-  const asked = request();
-  const reply = offlineReply(asked);
+  const requested = request();
+  const reply = offlineReply(requested);
   if (reply.type === "text") return { text: reply.text };
   const { name, arguments: args } = reply;
-  const isFreeform = asked.tools.some((tool) => tool.name === name && tool.freeform === true);
+  const isFreeform = requested.tools.some((tool) => tool.name === name && tool.freeform === true);
   return { calls: [isFreeform ? { name, input: String(args["input"]) } : { name, arguments: args }] };
 };
 
@@ -97,8 +97,10 @@ function joinStoredRequest(
 ): { body: JsonObject; refusal?: Refusal } {
   const anchor = continuation?.anchorIn(body);
   if (continuation === undefined || anchor === undefined) return { body };
-  const kept = memory.recall(anchor);
-  return kept === undefined ? { body, refusal: continuation.lost(anchor) } : { body: continuation.joined(kept, body) };
+  const stored = memory.recall(anchor);
+  return stored === undefined
+    ? { body, refusal: continuation.lost(anchor) }
+    : { body: continuation.joined(stored, body) };
 }
 
 function refuse(refusal: Refusal, body: unknown, session = ""): Decision {
@@ -148,16 +150,16 @@ function isTooDeep(value: unknown, left = maxDepth): boolean {
 
 /** Requests with their answers, by the id of the answer. */
 export class Memory {
-  readonly #kept = new Map<string, JsonObject>();
+  readonly #stored = new Map<string, JsonObject>();
 
   recall(id: string): JsonObject | undefined {
-    return this.#kept.get(id);
+    return this.#stored.get(id);
   }
 
   keep(id: string, request: JsonObject): void {
-    this.#kept.set(id, request);
-    const oldest = this.#kept.size > maxKept ? this.#kept.keys().next().value : undefined;
-    if (oldest !== undefined) this.#kept.delete(oldest);
+    this.#stored.set(id, request);
+    const oldest = this.#stored.size > maxKept ? this.#stored.keys().next().value : undefined;
+    if (oldest !== undefined) this.#stored.delete(oldest);
   }
 }
 

@@ -114,8 +114,8 @@ function refused(
 
 /** The `retry-after` header; for 429, one second if the script does not set it. */
 function retryAfter(status: number, fault: MockFault | undefined): Record<string, string> {
-  const given = fault?.type === "status" ? fault.retryAfter : undefined;
-  const value = given ?? (fault !== undefined && status === 429 ? defaultRetryAfter : undefined);
+  const configured = fault?.type === "status" ? fault.retryAfter : undefined;
+  const value = configured ?? (fault !== undefined && status === 429 ? defaultRetryAfter : undefined);
   return value === undefined ? {} : { "retry-after": String(value) };
 }
 

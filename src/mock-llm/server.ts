@@ -75,13 +75,13 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
     now: options.now ?? Date.now,
   };
   const requests: LoggedRequest[] = [];
-  const kept = options.keepRequests ?? defaultLogged;
+  const maxLogged = options.keepRequests ?? defaultLogged;
   let count = 0;
   const log = (request: Omit<LoggedRequest, "number">): void => {
     count += 1;
     const logged = { number: count, ...request };
-    if (kept > 0) requests.push(logged);
-    if (requests.length > kept) requests.shift();
+    if (maxLogged > 0) requests.push(logged);
+    if (requests.length > maxLogged) requests.shift();
     options.onRequest?.(logged);
   };
 

@@ -84,8 +84,8 @@ export async function summarize(
 
 function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): ModelRequest {
   const { conversationId, model, instructions, prompt, effort, facts } = request;
-  const asked: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
-  const input = [...items, asked];
+  const promptItem: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
+  const input = [...items, promptItem];
   return { conversationId, model, instructions, input, tools: [], effort, facts, maxOutputTokens: MAX_SUMMARY_TOKENS };
 }
 

@@ -35,20 +35,20 @@ export async function takeOverLock<Owner>(
   own: string,
   { gone: first, us }: { readonly gone: Owner; readonly us: string },
 ): Promise<Takeover<Owner>> {
-  const gone: [Owner, ...Owner[]] = [first];
+  const deadOwners: [Owner, ...Owner[]] = [first];
   let last = first;
-  while (gone.length <= maxChain) {
+  while (deadOwners.length <= maxChain) {
     const mark = `${lock}.after.${kind.tokenOf(last)}`;
-    if (await linked(own, mark)) return await replaceLock(kind, lock, own, { mark, gone });
+    if (await linked(own, mark)) return await replaceLock(kind, lock, own, { mark, gone: deadOwners });
     const found = await kind.read(mark);
     // The mark was removed meanwhile: its owner has finished, and the lock has a new owner.
     if (found.status === "none") return { status: "again" };
     if (found.status === "garbled") return { status: "in_use", by: "unreadable" };
     // Our own mark: a thread of this process died, or the disk failed, between mark and lock.
-    if (kind.tokenOf(found.owner) === us) return await replaceLock(kind, lock, own, { mark, gone });
+    if (kind.tokenOf(found.owner) === us) return await replaceLock(kind, lock, own, { mark, gone: deadOwners });
     if (!(await kind.isDead(found.owner))) return { status: "in_use", by: found.owner };
     last = found.owner;
-    gone.push(last);
+    deadOwners.push(last);
   }
   return { status: "in_use", by: undefined };
 }

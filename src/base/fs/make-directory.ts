@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 
 /** Creates a directory and its missing parents with mode 0700 whatever the umask. Existing ones are not changed. */
 export async function makeDirectory(path: string): Promise<void> {
-  const made = await make(path).catch(async (error: NodeJS.ErrnoException) => {
+  const created = await make(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || dirname(path) === path) throw error;
     await makeDirectory(dirname(path));
     return await make(path);
   });
-  if (made) await chmod(path, 0o700);
+  if (created) await chmod(path, 0o700);
 }
 
 /** Returns false if the directory already existed. */

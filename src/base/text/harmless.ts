@@ -15,10 +15,10 @@ const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202
  * character, so that the result does not depend on how a stream was cut into pieces.
  */
 export function harmless(text: string): string {
-  return text.replaceAll(harmful, shown);
+  return text.replaceAll(harmful, escapedCharacter);
 }
 
-function shown(character: string): string {
+function escapedCharacter(character: string): string {
   if (character === "\r") return "";
   const code = character.charCodeAt(0);
   if (code <= lastC0) return String.fromCharCode(pictures + code);

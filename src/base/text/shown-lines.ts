@@ -10,21 +10,21 @@ const maxLineChars = 500;
 
 /** Shows a bounded part of many lines, indented and without control characters. */
 export class ShownLines {
-  #shown = 0;
-  #notShown = 0;
+  #shownCount = 0;
+  #skippedCount = 0;
   readonly #last: string[] = [];
 
   /** Returns the text to show now. */
   add(lines: readonly string[]): string {
     let text = "";
     for (const line of lines) {
-      const shown = shownLine(line);
-      if (this.#shown < liveLines) {
-        this.#shown += 1;
-        text += shown;
+      const display = shownLine(line);
+      if (this.#shownCount < liveLines) {
+        this.#shownCount += 1;
+        text += display;
       } else {
-        this.#notShown += 1;
-        this.#last.push(shown);
+        this.#skippedCount += 1;
+        this.#last.push(display);
         if (this.#last.length > lastLines) this.#last.shift();
       }
     }
@@ -33,7 +33,7 @@ export class ShownLines {
 
   /** Returns the text still to be shown: the number of skipped lines and the last lines. */
   end(): string {
-    const left = this.#notShown - this.#last.length;
+    const left = this.#skippedCount - this.#last.length;
     return (left > 0 ? `  … ${counted(left, "more line")}\n` : "") + this.#last.join("");
   }
 }

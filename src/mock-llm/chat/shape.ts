@@ -91,12 +91,12 @@ const CustomCall = z.strictObject({
 });
 
 const content = z.union([z.string(), z.array(anyObject).min(1)]);
-const told = { content, name: z.string().optional() };
+const messageShape = { content, name: z.string().optional() };
 
 const messages: Readonly<Record<string, z.ZodType>> = {
-  system: z.strictObject({ role: z.literal("system"), ...told }),
-  developer: z.strictObject({ role: z.literal("developer"), ...told }),
-  user: z.strictObject({ role: z.literal("user"), ...told }),
+  system: z.strictObject({ role: z.literal("system"), ...messageShape }),
+  developer: z.strictObject({ role: z.literal("developer"), ...messageShape }),
+  user: z.strictObject({ role: z.literal("user"), ...messageShape }),
   assistant: z.strictObject({
     role: z.literal("assistant"),
     content: content.nullish(),

@@ -149,10 +149,10 @@ function itemsOf(message: JsonObject): ResponseItem[] {
 function streamedMessage(reply: MockReply, exchange: Exchange): Answer {
   const answer = new AnswerBuilder();
   const send = (type: string, fields: object): void => answer.event(event(type, fields));
-  const begun = emptyMessage(exchange);
+  const started = emptyMessage(exchange);
   const content = contentBlocks(reply, exchange);
-  exchange.remember(begun.id, content);
-  send("message_start", { message: { ...begun, usage: startUsage(exchange) } });
+  exchange.remember(started.id, content);
+  send("message_start", { message: { ...started, usage: startUsage(exchange) } });
   let calls = 0;
   for (const [index, block] of content.entries()) {
     send("content_block_start", { index, content_block: opened(block) });
@@ -199,11 +199,11 @@ function event(type: string, fields: object): string {
 
 /** A message that is not streamed. */
 function wholeMessage(reply: MockReply, exchange: Exchange): object {
-  const begun = emptyMessage(exchange);
+  const start = emptyMessage(exchange);
   const content = contentBlocks(reply, exchange);
-  exchange.remember(begun.id, content);
+  exchange.remember(start.id, content);
   return {
-    ...begun,
+    ...start,
     content,
     stop_reason: stopReason(reply),
     usage: { ...startUsage(exchange), output_tokens: exchange.usage.output_tokens },

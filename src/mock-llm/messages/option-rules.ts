@@ -47,10 +47,10 @@ function cacheRefusal(body: JsonObject): Refusal | undefined {
 export function modelRefusal(body: JsonObject): Refusal | undefined {
   const model = stringOf(body["model"]);
   const most = maxOutputs.find(([name]) => name.test(model))?.[1];
-  const asked = Number(body["max_tokens"]);
-  if (most !== undefined && asked > most) {
+  const maxTokens = Number(body["max_tokens"]);
+  if (most !== undefined && maxTokens > most) {
     const rule = `which is the maximum allowed number of output tokens for ${model}`;
-    return invalidMessages(`max_tokens: ${asked} > ${most}, ${rule}`);
+    return invalidMessages(`max_tokens: ${maxTokens} > ${most}, ${rule}`);
   }
   return modelThinkingRefusal(model, objectOf(body["thinking"])["type"]) ?? effortRefusal(model, body);
 }

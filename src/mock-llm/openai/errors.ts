@@ -75,7 +75,7 @@ export function openAiRefusal(problem: Problem): Refusal {
       return badRequest(text, param, "invalid_type");
     }
     case "value": {
-      const text = `Invalid value: '${shown(problem.received)}'. Supported values are: ${listed(problem.values)}.`;
+      const text = `Invalid value: '${displayValue(problem.received)}'. Supported values are: ${listed(problem.values)}.`;
       return badRequest(text, param, "invalid_value");
     }
     case "pattern": {
@@ -139,7 +139,7 @@ function receivedName(value: unknown): string {
   return typeName(typeof value);
 }
 
-function shown(value: unknown): string {
+function displayValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -64,10 +64,10 @@ export const responsesApi: MockApi = {
     const error = { code: code ?? type, message };
     const id = /"id":"(resp_[^"]+)"/.exec(sent)?.[1] ?? exchange.ids.next("resp_");
     const sequence_number = sent.split('"sequence_number":').length - 1;
-    const told = { type: "error", ...error, param: null, sequence_number };
+    const event = { type: "error", ...error, param: null, sequence_number };
     const response = responseObject(id, { status: "failed", output: [], error }, exchange);
     const failed = { type: "response.failed", response, sequence_number: sequence_number + 1 };
-    return namedEvent(told) + namedEvent(failed);
+    return namedEvent(event) + namedEvent(failed);
   },
   ping: ": keep-alive\n\n",
   requestIdHeader: "x-request-id",

@@ -139,8 +139,8 @@ function argumentsRefusal(items: readonly JsonObject[]): Refusal | undefined {
 }
 
 function sealRefusal(content: string, reason: string): Refusal {
-  const shown = `${content.slice(0, 4)}...${content.slice(-4)}`;
-  const text = `The encrypted content ${shown} could not be verified. Reason: Encrypted content ${reason}.`;
+  const excerpt = `${content.slice(0, 4)}...${content.slice(-4)}`;
+  const text = `The encrypted content ${excerpt} could not be verified. Reason: Encrypted content ${reason}.`;
   return badRequest(text, null, "invalid_encrypted_content");
 }
 
