@@ -24,7 +24,7 @@ interface Advance {
   readonly met?: Point;
 }
 
-export interface Differences {
+interface Differences {
   onlyLeft(place: number): void;
   onlyRight(place: number): void;
 }

@@ -13,7 +13,7 @@ import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
 import { FailureError } from "../messages/failure-error.js";
 
-export interface ErrorDescription {
+interface ErrorDescription {
   readonly exitCode: number;
   readonly lines: readonly string[];
   /** True for unforeseen errors, whose stack is written to the debug log. */

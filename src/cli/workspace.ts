@@ -162,7 +162,7 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-export type ForkRequest = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
+type ForkRequest = Pick<ForkConfig, "name" | "afterTurn" | "withoutKey">;
 
 interface WorkspaceParts {
   /** The configured directories. */

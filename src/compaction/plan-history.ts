@@ -12,7 +12,7 @@ import { isFromModel, isRequest } from "./item-kinds.js";
 import type { CompactionPlan, StrategyInput } from "./strategy.js";
 import { summaryBody, summaryItem } from "./summary/summary-text.js";
 
-export interface PlanParts {
+interface PlanParts {
   readonly cut: number;
   readonly needsSummary: boolean;
   /** Requests before the cut that stay, possibly shortened, by place. */

@@ -14,7 +14,7 @@ const maxLineChars = 16_000;
 const levels = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof levels)[number];
 
-export interface DebugLogOptions {
+interface DebugLogOptions {
   readonly directory: string;
   readonly redact: (text: string) => string;
   /** Lines less important than this level are dropped. */

@@ -17,7 +17,7 @@ const pollsBeforeTakeover = 40;
 /** Several times the length of a holder token. */
 const maxHolderBytes = 200;
 
-export interface LockOptions {
+interface LockOptions {
   /** After this long with the same holder, its lock is replaced even if that process is alive. */
   readonly holdMs?: number;
 }

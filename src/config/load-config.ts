@@ -45,7 +45,7 @@ export interface LoadedConfig {
   readonly unasked?: string;
 }
 
-export interface ConfigInput {
+interface ConfigInput {
   readonly home: string;
   /** Codex's home, for the layout that keeps conversations there. */
   readonly codexHome?: string | undefined;

@@ -4,7 +4,7 @@ import type { Config, Layout } from "../messages/config.js";
 import { configNames } from "./settings/config-names.js";
 import { effectiveSetting } from "./settings/effective-settings.js";
 
-export interface HomePaths {
+interface HomePaths {
   readonly conversations: string;
   readonly logs: string;
   /** The folder with one active-conversation pointer per project. */
@@ -103,7 +103,7 @@ export interface Homes {
   readonly claudeHome: string | undefined;
 }
 
-export interface HomesInput {
+interface HomesInput {
   /** Overrides the folder that the environment names. */
   readonly home?: string | undefined;
   readonly env: Readonly<NodeJS.ProcessEnv>;

@@ -11,7 +11,7 @@ export const maxInstructionBytes = 32 * 1024;
 /** Only the first existing file of each group is used. */
 const groups = [["AGENTS.override.md", "AGENTS.md"], ["CLAUDE.md"]] as const;
 
-export interface InstructionsInput {
+interface InstructionsInput {
   readonly cwd: string;
   readonly platform: string;
   readonly date: Date;

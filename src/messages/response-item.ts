@@ -184,7 +184,7 @@ export function itemText(item: ResponseItem): string {
   }
 }
 
-export function partsText(parts: Exclude<ToolOutputContent, string>): string {
+function partsText(parts: Exclude<ToolOutputContent, string>): string {
   return parts.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n");
 }
 

@@ -440,7 +440,7 @@ export const settingsTable = {
 type Table = typeof settingsTable;
 
 /** The dotted path of a setting. */
-export type SettingKey = keyof Table;
+type SettingKey = keyof Table;
 
 /** The first part of a dotted path. */
 export type SettingGroup = SettingKey extends infer Key
@@ -449,7 +449,7 @@ export type SettingGroup = SettingKey extends infer Key
     : never
   : never;
 
-export type SettingSchema<K extends SettingKey> = ReturnType<Table[K]["schema"]>;
+type SettingSchema<K extends SettingKey> = ReturnType<Table[K]["schema"]>;
 
 /** The schema of the whole configuration: every setting is optional, and so is every group. */
 export type ConfigShape = {

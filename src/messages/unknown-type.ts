@@ -4,7 +4,7 @@ import * as z from "zod";
  * Represents every `type` we do not know. TypeScript cannot express "any string but these", so this is a word that no
  * writer uses. With it, a switch over `type` narrows as if the unknown variant had its own name.
  */
-export type UnknownType = "(unknown)";
+type UnknownType = "(unknown)";
 
 /** An object of a type that is not in `known`. It is kept verbatim and skipped. */
 export function unknownVariant(known: readonly string[]) {

@@ -1,5 +1,5 @@
 /** A sequence of texts that are built on demand, so that an answer that takes a minute holds none of them in memory. */
-export interface Texts {
+interface Texts {
   readonly length: number;
   at(index: number): string | undefined;
 }

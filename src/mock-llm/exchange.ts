@@ -39,7 +39,7 @@ export interface Behaviour {
   readonly now: () => number;
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly api: MockApi;
   readonly headers: IncomingHttpHeaders;
   /** Undefined if the body is too large. */

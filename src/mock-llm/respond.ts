@@ -9,7 +9,7 @@ import { partsOf } from "./split-deltas.js";
 const secretHeaders = new Set(["authorization", "x-api-key", "api-key", "cookie", "proxy-authorization"]);
 
 /** The outcome for the log, and the function that sends it. */
-export interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fault"> {
+interface Prepared extends Pick<LoggedRequest, "status" | "refusal" | "fault"> {
   readonly send: () => Promise<void>;
 }
 

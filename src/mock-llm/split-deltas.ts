@@ -4,7 +4,7 @@ import type { MockReply, MockCall } from "./script.js";
  * The parts of a reply, with each delta already quoted as JSON. Cached, so that a reply is split once, however often it
  * is sent.
  */
-export interface ReplyParts {
+interface ReplyParts {
   readonly text: string;
   readonly textDeltas: readonly string[];
   readonly reasoning: string;

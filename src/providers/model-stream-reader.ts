@@ -22,7 +22,7 @@ interface Waiting {
  */
 const deltasPerTurn = 64;
 
-export interface StreamReaderOptions {
+interface StreamReaderOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   /** While it returns a promise, nothing more is read from the provider, so that backpressure reaches its server. */

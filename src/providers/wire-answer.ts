@@ -30,7 +30,7 @@ export interface WireDecoder {
   end(): readonly ModelEvent[];
 }
 
-export interface WireExchange {
+interface WireExchange {
   readonly head: MakeHead;
   body(): { readonly tools?: readonly object[] | undefined };
   decoder(context: FailureContext): WireDecoder;

@@ -5,7 +5,7 @@ import type { Transport } from "./transport/transport.js";
 import type { WireConnection, WireStream } from "./transport/request-head.js";
 
 /** A connection whose transport is created on first use. */
-export interface LazyConnection extends Omit<WireConnection, "transport"> {
+interface LazyConnection extends Omit<WireConnection, "transport"> {
   transport(): Promise<Transport>;
 }
 

@@ -81,7 +81,7 @@ export function callOf(item: ResponseItem): Omit<ToolCallRecord, "result"> | und
   }
 }
 
-export type OutputItem = Extract<ResponseItem, { type: "function_call_output" | "custom_tool_call_output" }>;
+type OutputItem = Extract<ResponseItem, { type: "function_call_output" | "custom_tool_call_output" }>;
 
 export function isOutput(item: ResponseItem): item is OutputItem {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";

@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { bareId, isConversationId, shownId } from "../base/text/conversation-id.js";
 import type { Layout } from "../messages/config.js";
 
-export interface NewRollout {
+interface NewRollout {
   readonly conversationId: string;
   readonly now: Date;
   readonly cwd: string;

@@ -21,7 +21,7 @@ export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
   readonly maxBytes: number;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
 }

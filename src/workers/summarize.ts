@@ -35,7 +35,7 @@ export type SummaryOutcome =
   | { readonly status: "failed"; readonly failure: Failure; readonly truncatedCount: number }
   | { readonly status: "aborted" };
 
-export interface SummaryContext {
+interface SummaryContext {
   readonly signal: AbortSignal;
   /** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;

@@ -33,7 +33,7 @@ const queueFullRefusal: Refusal = {
   reason: `too many queued inputs: at most ${maxQueuedInputs} can wait while a turn runs`,
 };
 
-export interface ConversationOptions extends TurnParts {
+interface ConversationOptions extends TurnParts {
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
   /** The folder of a resumed or forked conversation, as recorded in its rollout. */

@@ -26,7 +26,7 @@ export interface FoundTokens {
 }
 
 /** Reads the tokens of another program and never changes them; undefined when there are none in a known format. */
-export async function borrowedTokens(login: LoginName, places: BorrowedPlaces): Promise<FoundTokens | undefined> {
+async function borrowedTokens(login: LoginName, places: BorrowedPlaces): Promise<FoundTokens | undefined> {
   return login === "chatgpt" ? await codexTokens(places) : await claudeTokens(places);
 }
 

@@ -7,7 +7,7 @@ import { codeOfStatus, isRetryable } from "../../providers/failures/answer-error
 import { wireFailure } from "../../providers/failures/wire-failure.js";
 
 /** `refused` is permanent: asking again would not help and might look like an attack. */
-export type TokenOutcome =
+type TokenOutcome =
   | { readonly status: "answered"; readonly answer: TokenAnswer }
   | { readonly status: "refused"; readonly reason: string }
   | { readonly status: "failed"; readonly failure: Failure };
@@ -17,7 +17,7 @@ const errorName = /^[a-z_]{1,60}$/;
 const permanentErrors =
   /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
 
-export interface TokenEndpoint {
+interface TokenEndpoint {
   readonly fetch: typeof fetch;
   readonly deadlineMs: number;
 }

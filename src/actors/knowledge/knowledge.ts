@@ -11,7 +11,7 @@ import type { ReadKnowledge } from "./knowledge-file.js";
 /** Maximum number of projects kept in memory; beyond it, the least recently used idle ones are dropped. */
 const maxProjects = 64;
 
-export type KnowledgeOp =
+type KnowledgeOp =
   | { readonly type: "section"; readonly budgetTokens: number }
   | { readonly type: "add"; readonly said: NewKnowledge; readonly sessionId: string };
 
@@ -22,11 +22,11 @@ export interface KnowledgeSection {
   readonly version: string;
 }
 
-export type AddOutcome =
+type AddOutcome =
   | { readonly status: "saved"; readonly entry: KnowledgeEntry }
   | { readonly status: "not_saved"; readonly reason: string };
 
-export interface KnowledgeAnswers {
+interface KnowledgeAnswers {
   readonly section: KnowledgeSection;
   readonly add: AddOutcome;
 }
@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 /** Owns the knowledge of one project for all its conversations; the file is read again only when it has changed. */
-export const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
+const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
   name: "knowledge",
   start: (parts) => {
     const store = new ProjectStore(parts);

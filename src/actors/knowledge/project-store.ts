@@ -24,13 +24,13 @@ export interface ProjectStoreParts {
   now(): Date;
 }
 
-export interface SavedBy {
+interface SavedBy {
   readonly source: KnowledgeSource;
   /** The conversation in which the model saved it. */
   readonly sessionId?: string;
 }
 
-export interface RemovedKnowledge {
+interface RemovedKnowledge {
   readonly ids: string[];
   readonly lines: number;
 }

@@ -14,12 +14,12 @@ const unlimitedPermit: RequestPermit = { release: () => undefined };
 
 const minuteMs = 60_000;
 
-export interface LimitsOptions extends Pick<RequestQueueParts, "now" | "later"> {
+interface LimitsOptions extends Pick<RequestQueueParts, "now" | "later"> {
   /** The configured request limits, by provider. */
   readonly limits: Readonly<Record<string, RequestLimits>>;
 }
 
-export type LimitsOp =
+type LimitsOp =
   /** Answered when the request may be sent. */
   | {
       readonly type: "enter";
@@ -33,7 +33,7 @@ export type LimitsOp =
   | { readonly type: "hold"; readonly provider: string; readonly ms: number };
 
 /** Keeps the requests of all conversations within the limits of their providers. */
-export const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
+const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   name: "limits",
   start: ({ limits: configured, now, later: startTimer }) => {
     const queues = new Map<string, RequestQueue>();

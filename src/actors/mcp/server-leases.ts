@@ -3,12 +3,12 @@ import type { McpServerEntries } from "../../messages/mcp-config.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Lease, McpServers, McpServersOptions } from "./mcp-servers.js";
 
-export interface ServerLeasesOptions extends McpServersOptions {
+interface ServerLeasesOptions extends McpServersOptions {
   /** The user's configured servers, used in every project. */
   readonly configured: McpServerEntries;
 }
 
-export interface OpenedServers {
+interface OpenedServers {
   /** Undefined when there are no servers. */
   readonly lease: Lease | undefined;
   /** A notice for the user. */

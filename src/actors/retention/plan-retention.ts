@@ -50,7 +50,7 @@ const dayMs = 24 * hourMs;
 /** Minimum number of days between an announcement and the deletion. */
 export const noticeDays = 7;
 /** Minimum number of other days on which it must be shown again; a clock that jumps counts as one day. */
-export const minReminders = 3;
+const minReminders = 3;
 /** Maximum number of announcements at once; what is not announced is not deleted. */
 export const maxNamed = 20;
 /** Counts as a day, for a user who comes at about the same hour. */

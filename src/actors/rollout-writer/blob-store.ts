@@ -9,7 +9,7 @@ export type BlobOutcome =
   | { readonly status: "kept"; readonly sha256: string; readonly bytes: number }
   | { readonly status: "not_kept"; readonly reason: string };
 
-export interface BlobStoreOptions {
+interface BlobStoreOptions {
   readonly files: RepairFiles;
   readonly rolloutPath: string;
   readonly redactor: TextRedactor;

@@ -10,13 +10,13 @@ import { RolloutFileError } from "./save-failure.js";
 export type OpenCommand = Extract<RolloutWriterOp, { type: "open" }>;
 
 /** The resources that all rollouts of a writer share. */
-export interface Disk {
+interface Disk {
   readonly fileSystem: FileSystem;
   readonly descriptors: Descriptors;
   readonly directories: DirectorySyncs;
 }
 
-export interface Saved {
+interface Saved {
   readonly lines: number;
   readonly bytes: number;
 }

@@ -20,7 +20,7 @@ export interface ActorEvent<Msg> {
  * One handler for each message type. Handlers start in the order of the mailbox and must be short; one that answers
  * later returns a promise, and the mailbox continues meanwhile. Throwing or rejecting ends the incarnation.
  */
-export type Handlers<Op extends Message, A, Own extends Message> = {
+type Handlers<Op extends Message, A, Own extends Message> = {
   readonly [T in Op["type"]]: (
     op: Extract<Op, { type: T }>,
     signal: AbortSignal,

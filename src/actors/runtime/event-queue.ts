@@ -78,7 +78,7 @@ export class EventQueue<E extends { readonly seq: number }> {
 }
 
 /** Resolves one pending `next` call. */
-export type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
+type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
 
 interface ReaderOptions<E> {
   readonly bound: number;

@@ -13,7 +13,7 @@ export interface LockKind<Owner> {
   isDead(owner: Owner): Promise<boolean>;
 }
 
-export type Takeover<Owner> =
+type Takeover<Owner> =
   /** `gone` are the dead owner and the dead processes that tried to take over from it. */
   | { readonly status: "taken"; readonly gone: readonly Owner[] }
   /** Another process has replaced or removed the lock meanwhile. */

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { systemCode } from "../system-error.js";
 
-export interface RegularFileOptions {
+interface RegularFileOptions {
   /** Whether the last part of the path may be a symbolic link. Follow links only in paths that the user controls. */
   readonly links: "refuse" | "follow";
 }
@@ -45,7 +45,7 @@ export class TooLargeError extends Error {
 }
 
 /** An open regular file, with its state before anything was read. */
-export interface RegularFile extends AsyncDisposable {
+interface RegularFile extends AsyncDisposable {
   readonly file: FileHandle;
   readonly stats: Stats;
 }
@@ -66,7 +66,7 @@ export async function openRegular(path: string, { links }: RegularFileOptions): 
   }
 }
 
-export interface ReadOptions extends RegularFileOptions {
+interface ReadOptions extends RegularFileOptions {
   readonly maxBytes?: number;
 }
 
@@ -119,7 +119,7 @@ export async function readAt(file: FileHandle, position: number, length: number)
 }
 
 /** Synchronous variant of `readAt`, for a descriptor. */
-export function readAtSync(fd: number, position: number, length: number): Buffer {
+function readAtSync(fd: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

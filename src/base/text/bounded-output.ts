@@ -1,7 +1,7 @@
 import { leftoverBytes, unfinishedBytes } from "./truncate.js";
 import { counted } from "./counted.js";
 
-export interface OutputBounds {
+interface OutputBounds {
   readonly headBytes: number;
   readonly tailBytes: number;
 }

@@ -10,7 +10,7 @@ const usual = 0o755;
 const permissionBits = 0o777;
 
 /** The entry found at the path of a file to restore. */
-export type PathState =
+type PathState =
   | { readonly is: "file"; readonly file: FoundFile }
   /** Includes entries that the undo itself removes. */
   | { readonly is: "nothing" }
@@ -20,7 +20,7 @@ export type PathState =
   | { readonly is: "elsewhere" };
 
 /** The files and folders that the undo removes. */
-export interface RemovedPaths {
+interface RemovedPaths {
   readonly files: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
 }
@@ -103,7 +103,7 @@ function isInside(path: string): boolean {
 }
 
 /** Returns the parent folders, outermost first. */
-export function parentsOf(path: string): string[] {
+function parentsOf(path: string): string[] {
   const names = path.split("/");
   return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join("/"));
 }

@@ -23,7 +23,7 @@ const listFlags = ["limit", "cursor", "sort", "project", "all", "codex", ...plac
 const layoutOfSaved = { layout: "Use the directory of this layout: cody, codex or project" } as const;
 
 /** Every command, in the order of the help text. */
-export const commandTable = {
+const commandTable = {
   new: command({
     usage: "new",
     description: "Start a conversation and print its id",

@@ -42,7 +42,7 @@ interface FlagRow {
  * Every flag of every command. The key is the name of its value in `context.flags`; the spelling follows from it:
  * `baseUrl` is `--base-url`. A flag never holds a secret, because other users can see arguments.
  */
-export const flagTable = {
+const flagTable = {
   model: { kind: "text", value: "<model>", description: "Model to use", setting: "model" },
   provider: { kind: "text", value: "<name>", description: "Provider to use", setting: "provider" },
   api: { kind: "text", value: "<api>", description: "API to use: responses, chat or messages", setting: "api" },

@@ -94,7 +94,7 @@ function itemRow({ kind, tokens, text }: ItemSize, width: number): string {
   return `${row}${fitted(visible(text), width - row.length - 1)}`.trimEnd();
 }
 
-export interface ItemGroup {
+interface ItemGroup {
   readonly name: string;
   readonly count: number;
   readonly tokens: number;
@@ -105,7 +105,7 @@ function kindName(kind: ItemKind): string {
 }
 
 /** The count and tokens of the items of each kind; kinds without items are left out. */
-export function groupsOf(items: readonly ItemSize[]): ItemGroup[] {
+function groupsOf(items: readonly ItemSize[]): ItemGroup[] {
   return Object.entries(names).flatMap(([kind, [, name]]) => {
     const own = items.filter((item) => item.kind === kind);
     const tokens = own.reduce((sum, item) => sum + item.tokens, 0);

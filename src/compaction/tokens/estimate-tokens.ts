@@ -39,7 +39,7 @@ export function estimateItemTokens(items: readonly ResponseItem[], countTokens: 
 }
 
 /** Returns the text of an item that is sent to the model. */
-export function countedText(item: ResponseItem): string {
+function countedText(item: ResponseItem): string {
   switch (item.type) {
     case "message":
       return contentText(item.content);

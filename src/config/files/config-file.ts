@@ -72,7 +72,7 @@ export async function isReadableByOthers(path: string): Promise<boolean> {
   );
 }
 
-export interface ParsedConfig {
+interface ParsedConfig {
   readonly config: Config;
   /** One sentence for each unknown key. */
   readonly warnings: readonly string[];

@@ -34,7 +34,7 @@ export async function readAllActive(home: string): Promise<Pointer[]> {
   return pointers.filter((pointer) => pointer !== undefined);
 }
 
-export interface Pointer {
+interface Pointer {
   readonly active: ActiveConversation;
   /** Empty strings if the pointer does not record them. */
   readonly key: ActiveKey;

@@ -80,7 +80,7 @@ interface ProjectConfigFile {
 }
 
 /** Reads the configuration of the project at a root, which must be a real path. */
-export async function readProjectConfigFile(home: string, root: string): Promise<ProjectConfigFile> {
+async function readProjectConfigFile(home: string, root: string): Promise<ProjectConfigFile> {
   const folder = join(root, ".cody");
   const none = { root, trust: undefined, file: undefined, problem: undefined };
   // This single `lstat` is the only cost for a project without a configuration.

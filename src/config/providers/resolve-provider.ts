@@ -13,7 +13,7 @@ import {
   vendorOf,
 } from "./vendors.js";
 
-export interface ResolveProviderInput {
+interface ResolveProviderInput {
   readonly config: Pick<Config, "provider" | "api" | "model" | "baseUrl" | "providers" | "models" | "auth">;
   readonly env: Readonly<NodeJS.ProcessEnv>;
   /** The providers inside this process, which need no key and no address: the offline one and injected ones. */

@@ -87,7 +87,7 @@ function typeName(expected: string): string {
 }
 
 /** 'a', 'b' or 'c' */
-export function listed(values: readonly string[]): string {
+function listed(values: readonly string[]): string {
   const [last = "", ...others] = values.map((value) => `'${value}'`).toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(", ")} or ${last}`;
 }

@@ -6,7 +6,7 @@ import { digest } from "../signatures.js";
 const idAfterThinking = /_t(\d+)_([\w-]{16})$/;
 
 /** A block and its position in the request. */
-export interface PlacedBlock {
+interface PlacedBlock {
   readonly block: JsonObject;
   readonly path: string;
 }

@@ -111,7 +111,7 @@ function outOfBounds(problem: Extract<Problem, { of: string }>, param: string): 
 }
 
 /** `input[0].content[1].text` */
-export function openAiPath(path: Path): string {
+function openAiPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
     return text === "" ? key : `${text}.${key}`;

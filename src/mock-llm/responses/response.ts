@@ -3,7 +3,7 @@ import type { MockReply } from "../script.js";
 import type { Exchange } from "../wire-api.js";
 import type { OutputItem } from "./items.js";
 
-export interface ResponseState {
+interface ResponseState {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly output: readonly OutputItem[];
   readonly error?: { readonly code: string; readonly message: string };

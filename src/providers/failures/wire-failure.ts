@@ -33,7 +33,7 @@ export interface FailureContext extends HiddenSecrets {
 }
 
 /** An error that a server reported, as an HTTP error or as an event of its stream. */
-export interface ServerError {
+interface ServerError {
   readonly status?: number | undefined;
   /** `code` and `type` of the error body; servers use one or the other. */
   readonly code?: string | undefined;

@@ -84,7 +84,7 @@ export function isReasoningModel(model: string): boolean {
 }
 
 /** Strips a router's vendor prefix and the prefix of fine-tuned models. */
-export function plainName(model: string): string {
+function plainName(model: string): string {
   return model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
 }
 

@@ -258,7 +258,7 @@ function isRedirect(status: number): boolean {
 }
 
 /** Reads at most `maxBytes` of a stream as text. The rest is discarded with its connection. */
-export async function readText(source: Readable, maxBytes: number): Promise<string> {
+async function readText(source: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {

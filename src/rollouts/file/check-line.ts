@@ -43,7 +43,7 @@ const knownPayloads: ReadonlyMap<string, ReadonlySet<unknown>> = new Map([
   ["cody", new Set(typesOf(CodyPayload.options))],
 ]);
 
-export interface CheckedLine {
+interface CheckedLine {
   /** Absent when the line's type or shape is unknown. */
   readonly line: OwnLine | undefined;
   /** Whether the line can be skipped, or its known part used, without losing information. */

@@ -23,7 +23,7 @@ export interface RolloutPart {
 }
 
 /** The location of the `session_meta` line that names the earlier parts. */
-export interface MetaLocation {
+interface MetaLocation {
   readonly path: string;
   readonly conversationId: string;
   readonly line: number;
@@ -78,7 +78,7 @@ function baseOf(meta: LineObject | undefined): HistoryBase | "none" | "unknown" 
   return checked.success ? checked.data : "unknown";
 }
 
-export interface FirstLine {
+interface FirstLine {
   readonly number: number;
   readonly value: LineObject;
 }

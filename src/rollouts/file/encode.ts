@@ -35,7 +35,7 @@ const signedTexts = new Set(["content", "thinking", "text"]);
 const callTypes = new Set<unknown>(["function_call", "custom_tool_call"]);
 
 /** A line as written to a file. */
-export interface EncodedLine {
+interface EncodedLine {
   readonly text: string;
   /** The secrets that were redacted. */
   readonly secrets: ReadonlySet<string>;

@@ -23,7 +23,7 @@ const settledMs = 60 * 60 * 1000;
 /** Limits the work of one start; the next one removes more. */
 const maxSwept = 256;
 
-export type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
+type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; readonly owner: string };
 
 /** Every lost round means that another process made progress, so a few rounds are enough. */
 const maxRounds = 32;

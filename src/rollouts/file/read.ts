@@ -10,14 +10,14 @@ import { findEarlierParts } from "./earlier-parts.js";
 import { replacesHistory, applyToHistory } from "./history.js";
 import { readLineBytes, withoutMark, rawBatches } from "./lines.js";
 
-export interface NumberedLine {
+interface NumberedLine {
   /** Line number in its own file from 1, counting blank and skipped lines. */
   readonly number: number;
   readonly line: OwnLine;
 }
 
 /** The end state of a file; final once the iteration is over. */
-export interface RolloutEnd {
+interface RolloutEnd {
   /** Offset after the last complete line. */
   bytes: number;
   /** Length of an unterminated last line that is unreadable and therefore not yielded. */
@@ -29,14 +29,14 @@ export interface RolloutEnd {
   skipped: number;
 }
 
-export interface RolloutReading extends AsyncIterable<NumberedLine> {
+interface RolloutReading extends AsyncIterable<NumberedLine> {
   readonly end: RolloutEnd;
   /** Yields lines in the batches in which they were read, because awaiting each line takes longer than reading it. */
   batches(): AsyncIterable<readonly NumberedLine[]>;
 }
 
 /** Called for every complete line in order, including lines of unknown type or shape. */
-export type OnLine = (line: RolloutLine) => void;
+type OnLine = (line: RolloutLine) => void;
 
 /**
  * Reads a rollout of any size line by line. If its first line names other rollouts as its beginning, their lines

@@ -13,7 +13,7 @@ const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Errors for a path that is not a file or that we may not write. */
 const notOurs = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
 
-export interface RepairedTail {
+interface RepairedTail {
   /** Length of the file after the fix; a line may be appended here. */
   readonly bytes: number;
   readonly torn?: { readonly bytes: number; readonly keptAs: string };

@@ -17,7 +17,7 @@ export interface ConversationPage {
   readonly total: number;
 }
 
-export interface KnownListOptions {
+interface KnownListOptions {
   readonly limit?: number;
   readonly after?: ListPosition;
 }

@@ -3,7 +3,7 @@ import { isRealUserMessage } from "../../base/codex/context-message.js";
 import { readRollout } from "../file/read.js";
 
 /** Facts by which a person recognizes a conversation. */
-export interface ConversationExcerpt {
+interface ConversationExcerpt {
   /** Number of all user and assistant messages ever, including those no longer in the history. */
   readonly messages: number;
   readonly firstMessage?: string;

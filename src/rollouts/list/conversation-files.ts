@@ -7,7 +7,7 @@ import { companionPath } from "../layout.js";
 const maxChars = 60;
 
 /** A file that belongs to a conversation. */
-export interface ConversationFile {
+interface ConversationFile {
   /** Relative to the rollout's folder; contains a slash for a file in a folder beside the rollout. */
   readonly name: string;
   readonly bytes: number;

@@ -53,7 +53,7 @@ function rolloutsOf(directory: string, index: number): Promise<RolloutName[]> {
   return index === 0 ? rolloutsIn(directory) : rolloutsIn(directory).catch(() => []);
 }
 
-export function ambiguous(text: string, matches: readonly RolloutName[]): InvalidInputError {
+function ambiguous(text: string, matches: readonly RolloutName[]): InvalidInputError {
   const ids = matches.map(({ id }) => id).toSorted();
   const named = ids.slice(0, maxNamed).join(", ");
   const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : "";

@@ -27,7 +27,7 @@ export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly)
   return step.value;
 }
 
-export type FolderVisit = (folder: string, names: () => readonly string[]) => readonly string[];
+type FolderVisit = (folder: string, names: () => readonly string[]) => readonly string[];
 
 const readOnly: FolderVisit = (_, names) => names();
 

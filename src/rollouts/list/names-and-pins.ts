@@ -5,7 +5,7 @@ import { isPrintable } from "../../base/text/conversation-name.js";
 import { appendToIndex, entriesIn, readIndex, readIndexSync } from "./index-file.js";
 
 /** A conversation's name, and since when it has it, in milliseconds since 1970. */
-export interface NameEntry {
+interface NameEntry {
   readonly name: string;
   readonly namedAt: number;
 }

@@ -21,7 +21,7 @@ export interface RolloutLocation {
 }
 
 /** A line that the reader rejects. */
-export interface DamagedLine {
+interface DamagedLine {
   readonly number: number;
   readonly bytes: number;
   /** Never quotes the file. */

@@ -15,14 +15,14 @@ const space = 0x20;
 /** Limits blank lines, because the reader would reject one that is too long. */
 const maxBlankBytes = 64 * 1024;
 
-export interface RepairRequest extends RolloutLocation {
+interface RepairRequest extends RolloutLocation {
   /** Used in the name of the backup. */
   readonly now: Date;
   /** The current user, because replacing another user's file would change its owner. */
   readonly uid: number;
 }
 
-export interface RepairResult {
+interface RepairResult {
   readonly scan: RolloutScan;
   /** Path of the complete original; absent when nothing had to be repaired. */
   readonly backup: string | undefined;

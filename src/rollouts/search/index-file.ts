@@ -13,7 +13,7 @@ export const loadLibsql: LoadSql = async () => {
 };
 
 /** Increase when the tables or their contents change. */
-export const indexVersion = 1;
+const indexVersion = 1;
 
 const busyMs = 1_000;
 const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;

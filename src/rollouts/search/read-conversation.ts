@@ -19,7 +19,7 @@ export interface ReadMark {
 
 const tailBytes = 256;
 
-export interface ReadingHooks {
+interface ReadingHooks {
   /** Position at which to continue, if the part before it is unchanged. */
   readonly before?: ReadMark | undefined;
   /** Called first, with whether reading continues there or starts over. */

@@ -15,7 +15,7 @@ export type IndexOutcome<T> =
   | { readonly status: "used"; readonly value: T }
   | { readonly status: "missing" | "newer" | "in_use" | "failed"; readonly reason: string };
 
-export interface IndexOptions {
+interface IndexOptions {
   readonly path: string;
   readonly load?: LoadSql;
 }

@@ -8,7 +8,7 @@ import { moveFile } from "./move-file.js";
 import { putBack, withLock } from "./restore.js";
 import { entryName, placesOf, type Trashed, type TrashFiles } from "./trash-files.js";
 
-export interface TrashRequest {
+interface TrashRequest {
   readonly id: string;
   /** Path of the rollout. */
   readonly path: string;

@@ -5,7 +5,7 @@ import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
 import { within } from "../../base/time/waiting.js";
 import { withinRounds } from "../../base/time/waiting.js";
 
-export interface CommandRequest {
+interface CommandRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface CommandResult {
 }
 
 /** The maximum time to wait in each phase. */
-export interface CommandTimeouts {
+interface CommandTimeouts {
   /** For the end of the output, after the command has ended. */
   readonly drainMs: number;
   /** Between asking a command to end and killing it, after a timeout. */

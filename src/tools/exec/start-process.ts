@@ -15,7 +15,7 @@ const execute = promisify(execFile);
 
 const maxMakingMs = 2_000;
 
-export interface ProcessRequest {
+interface ProcessRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ export interface MemoryBudget {
 }
 
 /** The maximum size of an output that is kept whole; of a longer one, the beginning is kept. */
-export const maxWholeBytes = 10 * 1024 * 1024;
+const maxWholeBytes = 10 * 1024 * 1024;
 
 /** Keeps the whole output of a call as long as the memory budget allows. Its creator must dispose it. */
 export class WholeOutput implements Disposable {

@@ -19,10 +19,10 @@ const readers: Record<ImageType, (bytes: Buffer) => Pixels | undefined> = {
 
 /** Every provider accepts this size; base64 makes it a third larger. */
 export const maxImageBytes = 3_750_000;
-export const maxImageSide = 8_000;
+const maxImageSide = 8_000;
 
 /** An image that can be shown to a model, or the reason why it cannot. */
-export type FitImage =
+type FitImage =
   | { readonly ok: true; readonly type: ImageType; readonly url: string }
   | { readonly ok: false; readonly problem: string };
 

@@ -8,7 +8,7 @@ import type { ToolScope } from "../tool.js";
 /** System folders, whose files reveal this process's state, including its keys. */
 const systemFolders = ["/proc", "/sys", "/dev"];
 
-export interface OpenedFile {
+interface OpenedFile {
   readonly file: FileHandle;
   readonly realPath: string;
   /** Taken before anything was read, so that a later change is detected. */

@@ -7,7 +7,7 @@ import { newTemporaryName } from "./temporary-name.js";
 
 const permissionBits = 0o777;
 
-export interface ReplacedFile {
+interface ReplacedFile {
   readonly stamp: FileStamp;
   readonly isNew: boolean;
 }

@@ -9,7 +9,7 @@ const staleMs = 24 * 60 * 60 * 1000;
 const placeChars = 8;
 
 /** A file beside one that is being replaced: `tmp` is its new content, `old` its previous one. */
-export type TemporaryKind = "tmp" | "old";
+type TemporaryKind = "tmp" | "old";
 
 let ownPidScope: string | undefined;
 

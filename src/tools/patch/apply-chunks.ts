@@ -26,7 +26,7 @@ const maxQuotedChars = 1_000;
 const byteOrderMark = "\u{feff}";
 const noEnd = "\n\\ No newline at end of file\n";
 
-export interface PatchedText {
+interface PatchedText {
   readonly text: string;
   /** Hunks without file headers; their context is the patch's context as it is in the file. */
   readonly unifiedDiff: string;

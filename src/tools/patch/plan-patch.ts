@@ -25,7 +25,7 @@ export interface PlannedFile {
   readonly content: string | undefined;
 }
 
-export interface PatchPlan {
+interface PatchPlan {
   readonly files: readonly PlannedFile[];
   readonly changes: FileChanges;
   /** The report for the model, one line per file. */

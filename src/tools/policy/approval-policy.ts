@@ -6,7 +6,7 @@ export type PolicyDecision =
   | { readonly type: "ask"; readonly reason: string }
   | { readonly type: "refuse"; readonly reason: string };
 
-export interface PolicyInput {
+interface PolicyInput {
   readonly readOnly: boolean;
   readonly policy: ApprovalPolicy;
   readonly sandbox: SandboxMode;
@@ -18,7 +18,7 @@ export function decideCall({ readOnly, policy, sandbox }: PolicyInput): PolicyDe
   return (sandbox === "danger-full-access" ? fullAccess : noSandbox)[policy];
 }
 
-export interface KnowledgePolicyInput extends Omit<PolicyInput, "readOnly"> {
+interface KnowledgePolicyInput extends Omit<PolicyInput, "readOnly"> {
   /** Whether the user trusts the project that the knowledge is saved in. */
   readonly isTrusted: boolean;
   /** Describes content from outside the project that the turn has read; undefined if there is none. */

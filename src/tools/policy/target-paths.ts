@@ -29,7 +29,7 @@ export async function writeTarget(path: string, scope: ToolScope): Promise<Write
 }
 
 /** Resolves a path whose last parts need not exist: the existing part is made real, and the rest is appended. */
-export async function resolveTarget(path: string): Promise<string> {
+async function resolveTarget(path: string): Promise<string> {
   return await realpath(path).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" || path === dirname(path)) throw error;
     if (await isLink(path)) throw new FileProblem(`${path} is a broken symbolic link`);

@@ -29,7 +29,7 @@ const errorBounds = { headBytes: 1_500, tailBytes: 500 };
 /** No configuration file of the user or the project changes the search, and the results are sorted. */
 const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--sort=path"];
 
-export interface RipgrepRequest {
+interface RipgrepRequest {
   readonly path: string;
   /** Restricts the files; undefined for all. */
   readonly glob: string | undefined;

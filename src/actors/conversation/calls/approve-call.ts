@@ -8,7 +8,7 @@ import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 
 const maxAllowed = 1_000;
 
-export interface ApprovedCall {
+interface ApprovedCall {
   readonly type: "approved";
   /** Whether the user was asked just now. */
   readonly wasAsked: boolean;

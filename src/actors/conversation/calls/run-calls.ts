@@ -31,7 +31,7 @@ const maxParallelCalls = 8;
 export type CallsEnd = "go_on" | "stopped" | "cut_off";
 
 /** Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. */
-export async function runCalls(
+async function runCalls(
   calls: readonly PreparedCall[],
   callContext: CallContext,
   record: (item: ResponseItem) => void,

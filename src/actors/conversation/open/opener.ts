@@ -26,7 +26,7 @@ export function newConversationId(): string {
 }
 
 /** The manager's parts needed to open conversations; the manager keeps the open ones. */
-export interface OpenerParts extends SpawnerParts {
+interface OpenerParts extends SpawnerParts {
   readonly store: Store;
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;

@@ -17,7 +17,7 @@ import type { ConversationState } from "../state/state.js";
 import type { TurnParts } from "../conversation-context.js";
 import type { SessionSource } from "../../../messages/turn-context.js";
 
-export interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
+interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   readonly state: ConversationState;
   /** The transcript shown on resume. */
   readonly shown: readonly EventMsg[];

@@ -18,7 +18,7 @@ import type { Store } from "../store/store.js";
 
 const ownRecords: ReadonlySet<string> = new Set<CodyPayload["type"]>(["named", "pinned", "blob"]);
 
-export interface SavedParts {
+interface SavedParts {
   readonly store: Store;
   readonly live: ReadonlyMap<string, Conversation>;
   readonly now: () => Date;
@@ -103,7 +103,7 @@ interface SavedAppend {
  * Appends a line to a conversation that is not open, without resuming it: a turn that waits in it keeps waiting. Its
  * modification time is kept, because nothing was said in it. Does nothing if only Codex may append to the file.
  */
-export async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
+async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
   const { conversationId, line, now, force } = request;
   if (await isCodexOnly(store, conversationId)) return { status: "saved" };
   const labels = { provider: "unknown", model: "unknown", cwd: "/" };

@@ -50,7 +50,7 @@ export type SettingsOp =
 
 export const onFailureNotice = "The approval policy on-failure is deprecated; on-request is used instead.";
 
-export function currentPolicyName(policy: ApprovalPolicy): ApprovalPolicy {
+function currentPolicyName(policy: ApprovalPolicy): ApprovalPolicy {
   return policy === "on-failure" ? "on-request" : policy;
 }
 

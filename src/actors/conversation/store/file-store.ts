@@ -47,7 +47,7 @@ const maxKnown = 1_000;
 /** Larger files are read in threads; for smaller ones, starting a thread takes longer than reading. */
 const maxOwnBytes = 4 * 1024 * 1024;
 
-export interface FileStoreParts {
+interface FileStoreParts {
   readonly places: ConversationPlaces;
   /** Without an outbox, conversations can be read but nothing is written. */
   readonly outbox: RolloutOutbox | undefined;

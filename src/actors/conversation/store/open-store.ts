@@ -20,7 +20,7 @@ import { fileStore } from "./file-store.js";
 import { foldLines } from "./load-rollout.js";
 import type { Store, StoredLines } from "./store.js";
 
-export interface StoreParts {
+interface StoreParts {
   readonly homes: Homes;
   readonly cpu: CpuPool;
   readonly redactor: LearningRedactor;

@@ -32,7 +32,7 @@ import {
 import { type TurnBudget, usageInfo } from "./turn-budget.js";
 
 /** The parts of the conversation that the steps of a turn need. */
-export interface StepContext {
+interface StepContext {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;

@@ -26,13 +26,13 @@ const readTimeoutMs = 3_000;
 const timeoutNotice = "Reading the instruction files timed out: the model gets their earlier text";
 
 /** A system prompt, with notices for the user. */
-export interface SystemPrompt {
+interface SystemPrompt {
   readonly cwd: string;
   readonly text: string;
   readonly notices: readonly string[];
 }
 
-export interface SystemPromptParts {
+interface SystemPromptParts {
   /** The user's home folders, cody's own first; the first with instructions is used. */
   readonly homes: readonly string[];
   readonly projects: ProjectFinder;
@@ -53,7 +53,7 @@ interface Folder {
 }
 
 /** The system prompts of all conversations: one text per folder, rebuilt only when a file has changed. */
-export class SystemPrompts {
+class SystemPrompts {
   readonly #parts: SystemPromptParts;
   readonly #folders = new Map<string, Folder>();
 

@@ -9,7 +9,7 @@ import type { ModelPrice } from "../../../config/models/model-table.js";
 import { costOf } from "../../../config/models/models.js";
 
 /** A tool call that has ended. */
-export interface EndedCall {
+interface EndedCall {
   readonly name: string;
   /** The arguments as the model wrote them. */
   readonly args: string;

@@ -7,7 +7,7 @@ import { McpLogin } from "../../../messages/tokens.js";
 import { version } from "../../../version.js";
 import { addressProblem, authFetch, toMcpLogin } from "./auth-fetch.js";
 
-export interface LoginOptions {
+interface LoginOptions {
   readonly url: string;
   /** The address the browser returns to. */
   readonly redirectUri: string;
@@ -18,7 +18,7 @@ export interface LoginOptions {
 }
 
 /** A login that waits for the user's consent. */
-export interface BegunLogin {
+interface BegunLogin {
   /** The page where the user grants access to cody. */
   readonly authorizationUrl: string;
   finish(answer: { readonly code: string; readonly issuer: string | undefined }): Promise<McpLogin>;

@@ -6,7 +6,7 @@ import { within } from "../../../base/time/waiting.js";
 import { authFetch, toMcpLogin } from "./auth-fetch.js";
 import { FailureError } from "../../../messages/failure-error.js";
 
-export interface ServerLoginParts {
+interface ServerLoginParts {
   /** The server's configured name. */
   readonly name: string;
   readonly url: string;

@@ -8,7 +8,7 @@ const maxLineChars = 2_000;
 
 const keptLines = 5;
 
-export interface LineListener {
+interface LineListener {
   line(text: string): void;
   /** Called instead of `line` for a line that is too long, with its beginning and end. */
   tooLong(head: string, tail: string): void;

@@ -10,7 +10,7 @@ import type { ServerTarget } from "../server-target.js";
 import { StdioTransport } from "./stdio-transport.js";
 
 /** Receives the events of a connection other than answers. */
-export interface ConnectionListener {
+interface ConnectionListener {
   onToolsChanged(): void;
   onStderr(bytes: Buffer): void;
   onElicitation(request: ElicitationRequest): Promise<ElicitationAnswer>;
@@ -26,7 +26,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface RequestBounds {
+interface RequestBounds {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }

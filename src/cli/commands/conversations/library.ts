@@ -17,7 +17,7 @@ import { sortConversations } from "./list-page.js";
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /** All saved conversations of some places, and those the command asks for, newest first. */
-export interface SelectedLibrary extends Library<SavedConversation> {
+interface SelectedLibrary extends Library<SavedConversation> {
   readonly wanted: readonly SavedConversation[];
 }
 

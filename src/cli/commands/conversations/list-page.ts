@@ -21,7 +21,7 @@ const orders = {
   size: { key: ({ size }) => size, type: "number", direction: "down" },
 } satisfies Record<string, Order>;
 
-export type OrderName = keyof typeof orders;
+type OrderName = keyof typeof orders;
 
 /** The order of a list, and the position after which it starts. */
 export interface ListOrder {
@@ -63,7 +63,7 @@ export function sortConversations(all: readonly SavedConversation[], { name, aft
 }
 
 /** The cursor for the list that continues after this conversation. */
-export function cursorAfter(conversation: SavedConversation, order: OrderName): string {
+function cursorAfter(conversation: SavedConversation, order: OrderName): string {
   return cursorText({ order, key: orders[order].key(conversation), id: conversation.id });
 }
 

@@ -19,7 +19,7 @@ export interface CleanRequest {
   readonly current?: string;
 }
 
-export interface Candidates {
+interface Candidates {
   readonly going: readonly SavedConversation[];
   readonly pinned: readonly SavedConversation[];
 }

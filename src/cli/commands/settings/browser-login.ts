@@ -13,7 +13,7 @@ const path = "/auth/callback";
 const errorName = /^[a-z_]{1,60}$/;
 
 /** The browser's request with the login result, which still waits for its response page. */
-export interface LoginCallback {
+interface LoginCallback {
   readonly code: string;
   /** The issuer named in the request, if any. */
   readonly issuer: string | undefined;

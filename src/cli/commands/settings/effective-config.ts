@@ -41,12 +41,12 @@ const queryValue = /(?<=[?&][^=&#]*=)[^&#]+/g;
 
 const assigned = /^(-{0,2})([^=]+)=(.+)$/s;
 
-export interface ShownSetting {
+interface ShownSetting {
   readonly value: LeafValue | undefined;
   readonly source: ConfigSource;
 }
 
-export interface EffectiveConfig {
+interface EffectiveConfig {
   /** By name: first every setting with a single value, then the table entries, sorted. */
   readonly settings: ReadonlyMap<string, ShownSetting>;
   readonly said: ReadonlyMap<string, readonly SourcedValue[]>;

@@ -9,7 +9,7 @@ const maxAttempts = 1_000;
 /** Errors of file systems without hard links. */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-export interface NewFile {
+interface NewFile {
   readonly path: string;
   readonly bytes: number;
 }

@@ -8,7 +8,7 @@ const [markPastes, leavePastes] = ["\u001b[?2004h", "\u001b[?2004l"];
 
 const maxLines = 200;
 
-export interface PromptListener {
+interface PromptListener {
   line(text: string): void;
   /** Ctrl-C. */
   interrupt(): void;

@@ -13,7 +13,7 @@ import type { CurrentConversation } from "./current-conversation.js";
 
 const nothing = "No changes to undo.";
 
-export interface UndoDialog {
+interface UndoDialog {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tell: (lines: readonly string[]) => Promise<void>;
   /** Absent if nobody can answer. */

@@ -11,7 +11,7 @@ import { type ExportedTurn, TurnCollector } from "./turns.js";
 
 const maxTitleChars = 80;
 
-export interface TurnHeading {
+interface TurnHeading {
   readonly number: number;
   readonly title: string;
 }

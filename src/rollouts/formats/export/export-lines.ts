@@ -11,7 +11,7 @@ import { writeMarkdown } from "../markdown/write.js";
 import { surveyConversation, type WriterInput } from "./export-facts.js";
 
 /** A conversation to export. It is read twice: once for the survey, once to write it. */
-export interface ExportSource {
+interface ExportSource {
   readonly conversationId: string;
   read(): AsyncIterable<readonly OwnLine[]>;
 }

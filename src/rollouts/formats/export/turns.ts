@@ -17,7 +17,7 @@ export type TurnEntry =
     }
   | { readonly type: "rolled_back"; readonly timestamp: string; readonly turns: number };
 
-export type TurnStatus = "complete" | "aborted" | "failed" | "open";
+type TurnStatus = "complete" | "aborted" | "failed" | "open";
 
 /** A turn with everything that happened in it, even if the model no longer sees it. */
 export interface ExportedTurn {

@@ -8,7 +8,7 @@ const maxFiles = 100_000;
 const ignored = new Set([".git", "node_modules"]);
 
 /** A file that may be a conversation, or the reason why a candidate is skipped. */
-export interface FoundFile {
+interface FoundFile {
   readonly path: string;
   readonly passedOver?: string;
 }

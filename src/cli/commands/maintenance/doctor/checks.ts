@@ -128,7 +128,7 @@ async function checkLock(path: string, self: LockOwner): Promise<StoreFinding[]>
   return isNear ? [] : [{ kind: "far_lock", path, owner: describeOwner(owner, self) }];
 }
 
-export function isStaleTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {
+function isStaleTemporary({ mtimeMs }: Pick<Stats, "mtimeMs">, now: number): boolean {
   return now - mtimeMs > staleMs;
 }
 

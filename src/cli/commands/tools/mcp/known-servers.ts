@@ -18,7 +18,7 @@ export interface KnownServer {
   readonly status: "on" | "off" | "not trusted";
 }
 
-export interface KnownServers {
+interface KnownServers {
   readonly root: string;
   readonly servers: readonly KnownServer[];
   /** The error in the project's configuration, if any. */
