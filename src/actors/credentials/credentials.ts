@@ -25,6 +25,27 @@ const deadlineMs = 20_000;
 /** Upper bound for a renewal under the lock, including writing its result. */
 const renewalMs = deadlineMs + 5_000;
 
+interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn"> {
+  readonly logins: Config["logins"];
+}
+
+type CredentialsOp =
+  | { readonly type: "token"; readonly login: LoginName }
+  /** Asks for a token that differs from the one a server has just refused. */
+  | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
+  | { readonly type: "kept_key"; readonly provider: string };
+
+interface CredentialsAnswers {
+  readonly token: TokenReply;
+  readonly renew: TokenReply;
+  readonly kept_key: string | undefined;
+}
+
+export type TokenReply =
+  { readonly ok: true; readonly token: LoginToken } | { readonly ok: false; readonly failure: Failure };
+
+type CredentialsMsg = { readonly type: "warning"; readonly message: string };
+
 /** Caches the tokens of logins and the keys from the keyring, for all conversations of a process. */
 const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
   name: "credentials",
@@ -99,27 +120,6 @@ export interface AccessOptions {
   /** Called with every token and key that is found, so that it can be redacted wherever text is written to disk. */
   readonly learn: (secret: string) => void;
 }
-
-interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn"> {
-  readonly logins: Config["logins"];
-}
-
-type CredentialsOp =
-  | { readonly type: "token"; readonly login: LoginName }
-  /** Asks for a token that differs from the one a server has just refused. */
-  | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
-  | { readonly type: "kept_key"; readonly provider: string };
-
-interface CredentialsAnswers {
-  readonly token: TokenReply;
-  readonly renew: TokenReply;
-  readonly kept_key: string | undefined;
-}
-
-export type TokenReply =
-  { readonly ok: true; readonly token: LoginToken } | { readonly ok: false; readonly failure: Failure };
-
-type CredentialsMsg = { readonly type: "warning"; readonly message: string };
 
 async function replyOf(login: LoginName, tokens: Promise<TokenSet>): Promise<TokenReply> {
   try {

@@ -13,16 +13,22 @@ export interface BorrowedPlaces {
   readonly keyring: Keyring;
 }
 
-/** Locates the credentials of other programs for this environment. */
-export function borrowedPlaces(env: BorrowedPlaces["env"], homedir: () => string): BorrowedPlaces {
-  const homes = { codexHome: resolveCodexHome({ env, homedir }), claudeHome: resolveClaudeHome({ env, homedir }) };
-  return { env, ...homes, keyring: new Keyring(env) };
-}
-
 /** Tokens, with a description of their location for the user. */
 export interface FoundTokens {
   readonly tokens: TokenSet;
   readonly source: string;
+}
+
+/** Returns cody's own tokens, unless another program has newer ones than those ours were derived from. */
+export async function findTokens(
+  login: LoginName,
+  store: TokenStore,
+  places: BorrowedPlaces,
+): Promise<FoundTokens | undefined> {
+  const [own, borrowed] = await Promise.all([store.read(login), borrowedTokens(login, places)]);
+  if (own === undefined) return borrowed;
+  const isBehind = own.root !== undefined && borrowed !== undefined && own.root !== originFingerprint(borrowed);
+  return isBehind ? borrowed : { tokens: own, source: store.path };
 }
 
 /** Reads the tokens of another program and never changes them; undefined when there are none in a known format. */
@@ -81,16 +87,10 @@ function valueOf(text: string | undefined): unknown {
   }
 }
 
-/** Returns cody's own tokens, unless another program has newer ones than those ours were derived from. */
-export async function findTokens(
-  login: LoginName,
-  store: TokenStore,
-  places: BorrowedPlaces,
-): Promise<FoundTokens | undefined> {
-  const [own, borrowed] = await Promise.all([store.read(login), borrowedTokens(login, places)]);
-  if (own === undefined) return borrowed;
-  const isBehind = own.root !== undefined && borrowed !== undefined && own.root !== originFingerprint(borrowed);
-  return isBehind ? borrowed : { tokens: own, source: store.path };
+/** Locates the credentials of other programs for this environment. */
+export function borrowedPlaces(env: BorrowedPlaces["env"], homedir: () => string): BorrowedPlaces {
+  const homes = { codexHome: resolveCodexHome({ env, homedir }), claudeHome: resolveClaudeHome({ env, homedir }) };
+  return { env, ...homes, keyring: new Keyring(env) };
 }
 
 /** Identifies the tokens of another program that ours were derived from. */

@@ -38,7 +38,7 @@ const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   start: ({ limits: configured, now, later: startTimer }) => {
     const queues = new Map<string, RequestQueue>();
 
-    function lineOf(provider: string): RequestQueue {
+    function queueOf(provider: string): RequestQueue {
       const known =
         queues.get(provider) ?? new RequestQueue({ limits: configured[provider] ?? {}, now, later: startTimer });
       queues.set(provider, known);
@@ -47,11 +47,11 @@ const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
 
     return {
       enter: ({ provider, ...waiting }) =>
-        new Promise((resolve) => lineOf(provider).add({ ...waiting, enter: () => resolve() })),
-      leave: ({ provider, id, tokens }) => lineOf(provider).leave(id, tokens),
-      hold: ({ provider, ms }) => lineOf(provider).hold(ms),
+        new Promise((resolve) => queueOf(provider).add({ ...waiting, enter: () => resolve() })),
+      leave: ({ provider, id, tokens }) => queueOf(provider).leave(id, tokens),
+      hold: ({ provider, ms }) => queueOf(provider).hold(ms),
       [Symbol.asyncDispose]: async () => {
-        for (const line of queues.values()) line.close();
+        for (const queue of queues.values()) queue.close();
       },
     };
   },
@@ -209,7 +209,7 @@ interface LimitedRequest {
   tokens(): number;
 }
 
-/** Permission to send one request. The holder must call `leave` once, whether the request succeeded or failed. */
+/** Permission to send one request. The holder must call `release` once, whether the request succeeded or failed. */
 export interface RequestPermit {
   release(tokens: number | undefined): void;
 }

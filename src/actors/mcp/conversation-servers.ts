@@ -26,6 +26,9 @@ const ListArguments = z.strictObject({
 
 const ReadArguments = z.strictObject({ server: z.string(), uri: z.string().describe("The URI from the list.") });
 
+/** A safety net: each server has its own, shorter deadline. */
+const longestStartMs = 24 * 60 * 60 * 1_000;
+
 type Publish = (msg: EventMsg) => void;
 
 /** The tools that a conversation's servers offer at one moment. */
@@ -187,9 +190,6 @@ export class ConversationServers {
     return { tools, specs: [...this.#ownSpecs(), ...specs] };
   }
 }
-
-/** A safety net: each server has its own, shorter deadline. */
-const longestStartMs = 24 * 60 * 60 * 1_000;
 
 function listIn(answered: Answered, field: string): unknown[] {
   const { [field]: listed } = Object(answered.ok ? answered.value : {}) as Record<string, unknown>;

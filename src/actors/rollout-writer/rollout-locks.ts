@@ -26,6 +26,9 @@ const maxPolls = 60;
 /** Interval at which an owner checks that its socket file still exists. */
 const defaultCheckMs = 30_000;
 
+/** The sockets of this process, removed at exit if the program did not close them. */
+const socketsToRemove = new Set<string>();
+
 export interface OwnerSocket {
   readonly owner: LockOwner;
   close(): Promise<void>;
@@ -129,9 +132,6 @@ async function exists(path: string): Promise<boolean> {
     return (error as NodeJS.ErrnoException).code !== "ENOENT";
   }
 }
-
-/** The sockets of this process, removed at exit if the program did not close them. */
-const socketsToRemove = new Set<string>();
 
 function removeAtExit(path: string): void {
   if (socketsToRemove.size === 0) process.once("exit", removeAll);

@@ -30,6 +30,87 @@ const maxParallelCalls = 8;
 /** `stopped`: the user wants the turn to stop; `cut_off`: it was aborted from outside. */
 export type CallsEnd = "go_on" | "stopped" | "cut_off";
 
+/** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
+export class TurnCalls {
+  readonly #context: ConversationContext;
+  readonly #turn: ActiveTurn;
+  readonly #settings: Settings;
+  readonly #budget: TurnBudget;
+  #callContext: CallContext | undefined;
+
+  constructor(context: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
+    this.#context = context;
+    this.#turn = turn;
+    this.#settings = settings;
+    this.#budget = budget;
+  }
+
+  /** Runs calls and records their outputs; returns whether the turn continues. */
+  async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
+    if (waiting.length === 0) return "go_on";
+    const { parts, recording } = this.#context;
+    const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
+    return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
+      recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
+    );
+  }
+
+  /** Resolves when their outputs are stored and their changes are reported. */
+  async end(): Promise<void> {
+    await Promise.all([this.#callContext?.outputs?.settled(), this.#callContext?.changes?.end()]);
+  }
+
+  #createCallContext(): CallContext {
+    const { parts, cell, rollout, recording, approvals, publish } = this.#context;
+    const { submissionId, turnId } = this.#turn;
+    const settings = this.#settings;
+    const { blobs, outputMemory } = parts;
+    const changed: ChangedTurn = {
+      turnId,
+      cwd: settings.cwd,
+      now: () => parts.now(),
+      publish: (msg) => publish(msg, submissionId),
+      record: (line) => recording.line(line, submissionId),
+    };
+    let root: Promise<string | undefined> | undefined;
+    return {
+      turn: this.#turn,
+      settings,
+      projectRoot: () => (root ??= realRootOf(settings.cwd)),
+      isTrusted: (path) => parts.isTrusted(path),
+      approvals,
+      approvedCommands: cell.approvedCommands,
+      budget: this.#budget,
+      env: parts.toolEnv,
+      privatePaths: parts.privatePaths,
+      stamps: cell.stamps,
+      running: new Set(),
+      outputs: blobs && new OutputStore(blobs, outputMemory, this.#context, submissionId),
+      changes: parts.changes && new TurnChanges(parts.changes, changed),
+      ...earlierItems(parts, rollout, cell.state),
+      saveKnowledge: parts.saveKnowledge(settings),
+      newId: () => parts.newId(),
+      publish: (msg) => publish(msg, submissionId),
+      flush: () => rollout.flush(),
+    };
+  }
+}
+
+/** Gives tools access to items that were compacted away; empty when the conversation is not saved. */
+function earlierItems(
+  { compaction }: Pick<TurnParts, "compaction">,
+  rollout: Rollout,
+  state: ConversationState,
+): { readonly earlier?: () => AsyncIterable<EarlierItem> } {
+  return rollout.path === null ? {} : { earlier: read };
+
+  async function* read(): AsyncGenerator<EarlierItem> {
+    // Recently compacted lines may not be in the file yet.
+    await rollout.flush();
+    yield* removedItems(compaction.savedLines(), state.history);
+  }
+}
+
 /** Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. */
 async function runCalls(
   calls: readonly PreparedCall[],
@@ -189,85 +270,4 @@ function failedEnd(text: string): Extract<CallEnd, { type: "output" }> {
 
 function outputEnd(text: string, success: boolean): Extract<CallEnd, { type: "output" }> {
   return { type: "output", text: cutMiddle(text, maxOutputTokens), success };
-}
-
-/** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
-export class TurnCalls {
-  readonly #context: ConversationContext;
-  readonly #turn: ActiveTurn;
-  readonly #settings: Settings;
-  readonly #budget: TurnBudget;
-  #callContext: CallContext | undefined;
-
-  constructor(context: ConversationContext, turn: ActiveTurn, settings: Settings, budget: TurnBudget) {
-    this.#context = context;
-    this.#turn = turn;
-    this.#settings = settings;
-    this.#budget = budget;
-  }
-
-  /** Runs calls and records their outputs; returns whether the turn continues. */
-  async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
-    if (waiting.length === 0) return "go_on";
-    const { parts, recording } = this.#context;
-    const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
-    return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
-      recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
-    );
-  }
-
-  /** Resolves when their outputs are stored and their changes are reported. */
-  async end(): Promise<void> {
-    await Promise.all([this.#callContext?.outputs?.settled(), this.#callContext?.changes?.end()]);
-  }
-
-  #createCallContext(): CallContext {
-    const { parts, cell, rollout, recording, approvals, publish } = this.#context;
-    const { submissionId, turnId } = this.#turn;
-    const settings = this.#settings;
-    const { blobs, outputMemory: outputRoom } = parts;
-    const changed: ChangedTurn = {
-      turnId,
-      cwd: settings.cwd,
-      now: () => parts.now(),
-      publish: (msg) => publish(msg, submissionId),
-      record: (line) => recording.line(line, submissionId),
-    };
-    let root: Promise<string | undefined> | undefined;
-    return {
-      turn: this.#turn,
-      settings,
-      projectRoot: () => (root ??= realRootOf(settings.cwd)),
-      isTrusted: (path) => parts.isTrusted(path),
-      approvals,
-      approvedCommands: cell.approvedCommands,
-      budget: this.#budget,
-      env: parts.toolEnv,
-      privatePaths: parts.privatePaths,
-      stamps: cell.stamps,
-      running: new Set(),
-      outputs: blobs && new OutputStore(blobs, outputRoom, this.#context, submissionId),
-      changes: parts.changes && new TurnChanges(parts.changes, changed),
-      ...earlierItems(parts, rollout, cell.state),
-      saveKnowledge: parts.saveKnowledge(settings),
-      newId: () => parts.newId(),
-      publish: (msg) => publish(msg, submissionId),
-      flush: () => rollout.flush(),
-    };
-  }
-}
-
-/** Gives tools access to items that were compacted away; empty when the conversation is not saved. */
-function earlierItems(
-  { compaction }: Pick<TurnParts, "compaction">,
-  rollout: Rollout,
-  state: ConversationState,
-): { readonly earlier?: () => AsyncIterable<EarlierItem> } {
-  return rollout.path === null ? {} : { earlier: read };
-
-  async function* read(): AsyncGenerator<EarlierItem> {
-    // Recently compacted lines may not be in the file yet.
-    await rollout.flush();
-    yield* removedItems(compaction.savedLines(), state.history);
-  }
 }

@@ -28,6 +28,14 @@ const compressionFailed = "Compression failed, conversation may hit limits soon"
 const tooLarge = "Cannot compact: history too large even after truncation. Start a new conversation: cody new";
 
 /**
+ * An estimate may be four times too low. If even four times the estimate is below every bound, exact counts are not
+ * worth a tokenizer's memory.
+ */
+const worstEstimate = 4;
+
+const shownChars = 200;
+
+/**
  * Replaces the history with a shorter one, or keeps it. Every `compaction_start` it publishes is followed by a
  * `compaction_end`.
  */
@@ -60,12 +68,6 @@ export async function compactHistory(
   );
   return outcome;
 }
-
-/**
- * An estimate may be four times too low. If even four times the estimate is below every bound, exact counts are not
- * worth a tokenizer's memory.
- */
-const worstEstimate = 4;
 
 /** Counts items exactly where a plan depends on it; items that cannot be counted keep their estimate. */
 async function countWhereNeeded(
@@ -141,8 +143,6 @@ function snapshot({ cell: { state } }: ConversationContext): readonly [length: n
 function isUnchanged([length, last]: ReturnType<typeof snapshot>, { cell: { state } }: ConversationContext): boolean {
   return state.history.length === length && state.history.at(-1) === last;
 }
-
-const shownChars = 200;
 
 function shortened(summary: string): string {
   return summary.length > shownChars ? `${summary.slice(0, shownChars)}...` : summary;

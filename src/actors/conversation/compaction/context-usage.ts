@@ -8,6 +8,8 @@ import { offeredTools } from "../conversation-context.js";
 import { strategyProblem } from "../turn/between-turns.js";
 import { planCompaction, type PlanContext, ContextSize, chooseStrategy, summaryRequest } from "./plan-compaction.js";
 
+const maxChars = 80;
+
 /** Returns the model's current context, item by item, counted exactly where possible. */
 export async function contextUsage(context: PlanContext): Promise<ContextUsage> {
   const { parts, cell } = context;
@@ -63,8 +65,6 @@ function windowOf({ parts, cell }: PlanContext): { window: number; isAssumedWind
   const { tokens, isAssumed } = parts.compaction.window(cell.settings);
   return { window: tokens, isAssumedWindow: isAssumed, limit: parts.compaction.limit(cell.settings) };
 }
-
-const maxChars = 80;
 
 function sizeOf(item: ResponseItem, size: ContextSize): ItemSize {
   return { kind: kindOf(item), tokens: size.count(item), text: firstLine(countedItem(item).text) };

@@ -21,9 +21,10 @@ import type { OpenedRollout, Store, StoredState } from "../store/store.js";
 import type { NewConversation } from "./manager-options.js";
 import { ConversationSpawner, type SpawnerParts, type SpawnInput } from "./spawner.js";
 
-export function newConversationId(): string {
-  return shownId(uuidv7());
-}
+const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
+
+const recordedCwdOfNew =
+  'cwd: "recorded" is only for resuming and forking. For a new conversation in a folder of that name, pass "./recorded"';
 
 /** The manager's parts needed to open conversations; the manager keeps the open ones. */
 interface OpenerParts extends SpawnerParts {
@@ -31,9 +32,6 @@ interface OpenerParts extends SpawnerParts {
   isLive(conversationId: string): boolean;
   isShutDown(): boolean;
 }
-
-const recordedCwdOfNew =
-  'cwd: "recorded" is only for resuming and forking. For a new conversation in a folder of that name, pass "./recorded"';
 
 /** Opens a conversation: its settings, rollout and lock, state and actor. */
 export class ConversationOpener {
@@ -229,11 +227,13 @@ export class ConversationOpener {
   }
 }
 
+export function newConversationId(): string {
+  return shownId(uuidv7());
+}
+
 function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
   return notices.filter((text) => text !== undefined).join("\n") || undefined;
 }
-
-const idRule = "1 to 128 letters, digits, _ and -, the first a letter or digit";
 
 function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);

@@ -7,6 +7,14 @@ import type { ActiveTurn } from "../state/live-state.js";
 import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/call-items.js";
 import { apply, type ConversationState } from "../state/state.js";
 
+const interruptedOutput = "interrupted, result unknown";
+const maxCallChars = 200;
+
+/** Codex's marker for a user message that was not written by the user. */
+const abortedNote =
+  "<turn_aborted>\nThe previous turn was interrupted before it was finished. " +
+  "Commands that were running may have had effects.\n</turn_aborted>";
+
 /** A line without its timestamp. */
 export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "timestamp"> : never) : never;
 
@@ -106,9 +114,6 @@ export class Recording {
   }
 }
 
-const interruptedOutput = "interrupted, result unknown";
-const maxCallChars = 200;
-
 function callText(call: RunnableCallItem): string {
   const text = call.type === "local_shell_call" ? "local_shell" : `${call.name} ${argumentsText(call)}`;
   return shortened(text, maxCallChars);
@@ -121,8 +126,3 @@ function argumentsText(call: Exclude<RunnableCallItem, { type: "local_shell_call
 function isRefusal(decision: ReviewDecision | undefined): boolean {
   return decision !== undefined && decision !== "approved" && decision !== "approved_for_session";
 }
-
-/** Codex's marker for a user message that was not written by the user. */
-const abortedNote =
-  "<turn_aborted>\nThe previous turn was interrupted before it was finished. " +
-  "Commands that were running may have had effects.\n</turn_aborted>";

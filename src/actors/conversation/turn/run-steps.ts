@@ -31,6 +31,21 @@ import {
 } from "./call-model.js";
 import { type TurnBudget, usageInfo } from "./turn-budget.js";
 
+const truncatedWarning =
+  "The model's answer was cut off at its output limit and is not complete. " +
+  "Ask it to continue, or ask for less at once.";
+
+/**
+ * Items written by the model itself; others, such as `web_search_call`, contain content that its provider looked up.
+ */
+const modelWrittenItems: ReadonlySet<string> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+]);
+
 /** The parts of the conversation that the steps of a turn need. */
 interface StepContext {
   readonly state: Readonly<ConversationState>;
@@ -100,10 +115,6 @@ export async function runSteps(
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
-
-const truncatedWarning =
-  "The model's answer was cut off at its output limit and is not complete. " +
-  "Ask it to continue, or ask for less at once.";
 
 /** Runs before anything else is asked or run: a resume must not find these calls open and take them for valid. */
 function refuseInvalidCalls(context: StepContext, turn: ActiveTurn, calls: readonly NormalizedCall[]): void {
@@ -269,17 +280,6 @@ function stepListener(
     },
   };
 }
-
-/**
- * Items written by the model itself; others, such as `web_search_call`, contain content that its provider looked up.
- */
-const modelWrittenItems: ReadonlySet<string> = new Set([
-  "message",
-  "reasoning",
-  "function_call",
-  "custom_tool_call",
-  "local_shell_call",
-]);
 
 /** Returns a failure's message without its final full stop, so that a sentence can continue. */
 function withoutFullStop({ message }: Failure): string {

@@ -25,163 +25,16 @@ const readTimeoutMs = 3_000;
 
 const timeoutNotice = "Reading the instruction files timed out: the model gets their earlier text";
 
-/** A system prompt, with notices for the user. */
-interface SystemPrompt {
-  readonly cwd: string;
-  readonly text: string;
-  readonly notices: readonly string[];
-}
-
-interface SystemPromptParts {
-  /** The user's home folders, cody's own first; the first with instructions is used. */
-  readonly homes: readonly string[];
-  readonly projects: ProjectFinder;
-  readonly config: Pick<Config, "systemPrompt" | "instructions">;
-  /** Absent when knowledge is switched off. */
-  readonly knowledge: ProjectKnowledge | undefined;
-  now(): Date;
-}
-
 /** Maximum number of cached working folders; the least recently used are dropped first. */
 const maxFolders = 256;
 /** Maximum number of folders searched from the working folder up to the project root. */
 const maxDepth = 64;
 
-interface Folder {
-  readonly looking: SharedWork<SystemPrompt>;
-  made: { readonly key: string; readonly prompt: SystemPrompt } | undefined;
-}
-
-/** The system prompts of all conversations: one text per folder, rebuilt only when a file has changed. */
-class SystemPrompts {
-  readonly #parts: SystemPromptParts;
-  readonly #folders = new Map<string, Folder>();
-
-  constructor(parts: SystemPromptParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns the prompt from the current files; problems with them are reported as notices. */
-  current(cwd: string): Promise<SystemPrompt> {
-    const folder = this.#folders.get(cwd) ?? this.#opened(cwd);
-    this.#folders.delete(cwd);
-    this.#folders.set(cwd, folder);
-    const [oldest] = this.#folders.keys();
-    if (this.#folders.size > maxFolders && oldest !== undefined) this.#folders.delete(oldest);
-    return folder.looking.ask();
-  }
-
-  /** Returns the prompt without the contents of files. */
-  bare(cwd: string): SystemPrompt {
-    const knowledge = this.#parts.knowledge === undefined ? undefined : { section: "" };
-    return { cwd, text: this.#text(cwd, { blocks: [], notices: [] }, knowledge), notices: [] };
-  }
-
-  #opened(cwd: string): Folder {
-    const folder: Folder = { looking: new SharedWork(() => this.#build(cwd, folder)), made: undefined };
-    return folder;
-  }
-
-  async #build(cwd: string, folder: Folder): Promise<SystemPrompt> {
-    const root = this.#parts.projects.find(cwd).then((project) => project.root);
-    const [personal, project, knowledge] = await Promise.all([
-      this.#personal(),
-      projectPlaces(root, cwd).then(findInstructions),
-      this.#knowledge(root),
-    ]);
-    const stamps = [...personal, ...project].map(({ stamp }) => stamp);
-    const key = [this.#day(), knowledge?.version ?? "", ...stamps].join("\n");
-    if (folder.made?.key === key) return folder.made.prompt;
-    // Each has its own size limit, so that a project's instructions do not displace the user's.
-    const [own, theirs] = await Promise.all([readInstructions(personal), readInstructions(project)]);
-    const files = { blocks: [...own.blocks, ...theirs.blocks], notices: [...own.notices, ...theirs.notices] };
-    const notices = [...(knowledge?.problems ?? []), ...files.notices];
-    const prompt = { cwd, text: this.#text(cwd, files, knowledge), notices };
-    folder.made = { key, prompt };
-    return prompt;
-  }
-
-  async #personal(): Promise<FoundInstructions[]> {
-    const found = await Promise.all(this.#parts.homes.map((folder) => findInstructions([{ folder }])));
-    return found.find((files) => files.length > 0) ?? [];
-  }
-
-  async #knowledge(root: Promise<string>): Promise<KnowledgeSection | undefined> {
-    try {
-      return await this.#parts.knowledge?.section(await root);
-    } catch (error) {
-      const problem = `Cannot read the project's knowledge: ${messageOf(error)}`;
-      return { section: "", problems: [problem], version: problem };
-    }
-  }
-
-  #text(cwd: string, { blocks }: ReadInstructions, knowledge: { readonly section: string } | undefined): string {
-    const { systemPrompt, instructions = [] } = this.#parts.config;
-    return buildInstructions({
-      cwd,
-      platform: process.platform,
-      date: this.#parts.now(),
-      base: systemPrompt,
-      knowledge,
-      files: blocks,
-      extra: typeof instructions === "string" ? [instructions] : instructions,
-    });
-  }
-
-  #day(): string {
-    return this.#parts.now().toISOString().slice(0, "YYYY-MM-DD".length);
-  }
-}
-
-/** Returns the folders from the project root down to the working folder; none when that no longer exists. */
-async function projectPlaces(projectRoot: Promise<string>, cwd: string): Promise<InstructionPlace[]> {
-  const last = await realpath(cwd).catch(() => undefined);
-  // If the path contains no symbolic links, neither does its prefix.
-  const root = last === resolve(cwd) ? await projectRoot : await realpath(await projectRoot).catch(() => undefined);
-  if (root === undefined || last === undefined) return [];
-  const places: InstructionPlace[] = [];
-  for (let folder = last; places.length < maxDepth; folder = dirname(folder)) {
-    places.unshift({ folder, root });
-    if (folder === root || folder === dirname(folder)) break;
-  }
-  return places;
-}
-
-/** The system prompt of one conversation, as of the beginning of the turn. */
-export class ConversationPrompt {
-  readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
-  #prompt: SystemPrompt | undefined;
-  /** The notices already shown, which are not repeated. */
-  #shownNotices: readonly string[] = [];
-
-  constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
-    this.#prompts = prompts;
-  }
-
-  text(cwd: string): string {
-    return (this.#prompt?.cwd === cwd ? this.#prompt : this.#prompts.bare(cwd)).text;
-  }
-
-  /** Reads the instruction files again; returns the current notices. */
-  async read(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
-    let failure: string | undefined;
-    const lookup = this.#prompts.current(cwd).then(
-      (prompt) => (this.#prompt = prompt),
-      (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
-    );
-    const isInTime = await withinRounds(lookup, readTimeoutMs, signal);
-    if (failure !== undefined) return [failure];
-    if (isInTime) return this.#prompt?.notices ?? [];
-    return signal?.aborted === true ? this.#shownNotices : [timeoutNotice];
-  }
-
-  /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */
-  async refresh(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
-    const notices = await this.read(cwd, signal);
-    const unsaid = notices.filter((notice) => !this.#shownNotices.includes(notice));
-    this.#shownNotices = notices;
-    return unsaid;
-  }
+/** A system prompt, with notices for the user. */
+interface SystemPrompt {
+  readonly cwd: string;
+  readonly text: string;
+  readonly notices: readonly string[];
 }
 
 interface ContextParts {
@@ -229,4 +82,151 @@ export class ProjectContext {
   async close(): Promise<void> {
     await this.#knowledge?.close();
   }
+}
+
+/** The system prompt of one conversation, as of the beginning of the turn. */
+export class ConversationPrompt {
+  readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
+  #prompt: SystemPrompt | undefined;
+  /** The notices already shown, which are not repeated. */
+  #shownNotices: readonly string[] = [];
+
+  constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
+    this.#prompts = prompts;
+  }
+
+  text(cwd: string): string {
+    return (this.#prompt?.cwd === cwd ? this.#prompt : this.#prompts.bare(cwd)).text;
+  }
+
+  /** Reads the instruction files again; returns the current notices. */
+  async read(cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
+    let failure: string | undefined;
+    const lookup = this.#prompts.current(cwd).then(
+      (prompt) => (this.#prompt = prompt),
+      (error: unknown) => (failure = `Cannot read the instruction files: ${messageOf(error)}`),
+    );
+    const isInTime = await withinRounds(lookup, readTimeoutMs, signal);
+    if (failure !== undefined) return [failure];
+    if (isInTime) return this.#prompt?.notices ?? [];
+    return signal?.aborted === true ? this.#shownNotices : [timeoutNotice];
+  }
+
+  /** Reads the files again for a new turn; returns the notices that the user has not seen yet. */
+  async refresh(cwd: string, signal: AbortSignal): Promise<readonly string[]> {
+    const notices = await this.read(cwd, signal);
+    const unseen = notices.filter((notice) => !this.#shownNotices.includes(notice));
+    this.#shownNotices = notices;
+    return unseen;
+  }
+}
+
+interface SystemPromptParts {
+  /** The user's home folders, cody's own first; the first with instructions is used. */
+  readonly homes: readonly string[];
+  readonly projects: ProjectFinder;
+  readonly config: Pick<Config, "systemPrompt" | "instructions">;
+  /** Absent when knowledge is switched off. */
+  readonly knowledge: ProjectKnowledge | undefined;
+  now(): Date;
+}
+
+interface Folder {
+  readonly build: SharedWork<SystemPrompt>;
+  built: { readonly key: string; readonly prompt: SystemPrompt } | undefined;
+}
+
+/** The system prompts of all conversations: one text per folder, rebuilt only when a file has changed. */
+class SystemPrompts {
+  readonly #parts: SystemPromptParts;
+  readonly #folders = new Map<string, Folder>();
+
+  constructor(parts: SystemPromptParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the prompt from the current files; problems with them are reported as notices. */
+  current(cwd: string): Promise<SystemPrompt> {
+    const folder = this.#folders.get(cwd) ?? this.#opened(cwd);
+    this.#folders.delete(cwd);
+    this.#folders.set(cwd, folder);
+    const [oldest] = this.#folders.keys();
+    if (this.#folders.size > maxFolders && oldest !== undefined) this.#folders.delete(oldest);
+    return folder.build.ask();
+  }
+
+  /** Returns the prompt without the contents of files. */
+  bare(cwd: string): SystemPrompt {
+    const knowledge = this.#parts.knowledge === undefined ? undefined : { section: "" };
+    return { cwd, text: this.#text(cwd, { blocks: [], notices: [] }, knowledge), notices: [] };
+  }
+
+  #opened(cwd: string): Folder {
+    const folder: Folder = { build: new SharedWork(() => this.#build(cwd, folder)), built: undefined };
+    return folder;
+  }
+
+  async #build(cwd: string, folder: Folder): Promise<SystemPrompt> {
+    const root = this.#parts.projects.find(cwd).then((project) => project.root);
+    const [personal, project, knowledge] = await Promise.all([
+      this.#personal(),
+      projectPlaces(root, cwd).then(findInstructions),
+      this.#knowledge(root),
+    ]);
+    const stamps = [...personal, ...project].map(({ stamp }) => stamp);
+    const key = [this.#day(), knowledge?.version ?? "", ...stamps].join("\n");
+    if (folder.built?.key === key) return folder.built.prompt;
+    // Each has its own size limit, so that a project's instructions do not displace the user's.
+    const [own, theirs] = await Promise.all([readInstructions(personal), readInstructions(project)]);
+    const files = { blocks: [...own.blocks, ...theirs.blocks], notices: [...own.notices, ...theirs.notices] };
+    const notices = [...(knowledge?.problems ?? []), ...files.notices];
+    const prompt = { cwd, text: this.#text(cwd, files, knowledge), notices };
+    folder.built = { key, prompt };
+    return prompt;
+  }
+
+  async #personal(): Promise<FoundInstructions[]> {
+    const found = await Promise.all(this.#parts.homes.map((folder) => findInstructions([{ folder }])));
+    return found.find((files) => files.length > 0) ?? [];
+  }
+
+  async #knowledge(root: Promise<string>): Promise<KnowledgeSection | undefined> {
+    try {
+      return await this.#parts.knowledge?.section(await root);
+    } catch (error) {
+      const problem = `Cannot read the project's knowledge: ${messageOf(error)}`;
+      return { section: "", problems: [problem], version: problem };
+    }
+  }
+
+  #text(cwd: string, { blocks }: ReadInstructions, knowledge: { readonly section: string } | undefined): string {
+    const { systemPrompt, instructions = [] } = this.#parts.config;
+    return buildInstructions({
+      cwd,
+      platform: process.platform,
+      date: this.#parts.now(),
+      base: systemPrompt,
+      knowledge,
+      files: blocks,
+      extra: typeof instructions === "string" ? [instructions] : instructions,
+    });
+  }
+
+  #day(): string {
+    return this.#parts.now().toISOString().slice(0, "YYYY-MM-DD".length);
+  }
+}
+
+/** Returns the folders from the project root down to the working folder; none when that no longer exists. */
+async function projectPlaces(projectRoot: Promise<string>, cwd: string): Promise<InstructionPlace[]> {
+  const last = await realpath(cwd).catch(() => undefined);
+  // If the path contains no symbolic links, neither does its prefix.
+  const root = last === resolve(cwd) ? await projectRoot : await realpath(await projectRoot).catch(() => undefined);
+  if (root === undefined || last === undefined) return [];
+  const places: InstructionPlace[] = [];
+  for (let folder = last; places.length < maxDepth; folder = dirname(folder)) {
+    places.unshift({ folder, root });
+    if (folder === root || folder === dirname(folder)) break;
+  }
+  return places;
 }

@@ -8,6 +8,8 @@ import { type TokenUsage, addUsage, noTokens, type TokenUsageInfo } from "../../
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import { costOf } from "../../../config/models/models.js";
 
+const maxReasonChars = 200;
+
 /** A tool call that has ended. */
 interface EndedCall {
   readonly name: string;
@@ -150,8 +152,6 @@ export class TurnBudget implements Disposable {
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#startedAt));
   }
 }
-
-const maxReasonChars = 200;
 
 function repeatedFailure(name: string, count: number, output: string): Failure {
   const reason = shortened(output.trimStart().split("\n", 1)[0] ?? "", maxReasonChars);
