@@ -13,6 +13,8 @@ import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
 import { FailureError } from "../messages/failure-error.js";
 
+const maxMessageChars = 300;
+
 interface ErrorDescription {
   readonly exitCode: number;
   readonly lines: readonly string[];
@@ -42,8 +44,6 @@ export function describeError(error: unknown): ErrorDescription {
     unexpected: true,
   };
 }
-
-const maxMessageChars = 300;
 
 function describeConversationError(error: unknown): [string, ...string[]] | undefined {
   if (!(error instanceof ConversationError)) return undefined;

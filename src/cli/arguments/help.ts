@@ -2,6 +2,16 @@ import { brokenLines, helpTable, type HelpRow } from "../help-table.js";
 import { type CommandName, commandNames, commandRow } from "./command-table.js";
 import { type FlagName, flagRow, flagUsage, globalFlags } from "./flag-table.js";
 
+const noSandbox = "This version has no sandbox: by default, every command and every file change needs your approval.";
+const policies: readonly HelpRow[] = [
+  ["--approval-policy on-request", "ask, except with --sandbox danger-full-access  (default)"],
+  ["--approval-policy untrusted", "always ask, whatever the sandbox"],
+  [
+    "--approval-policy never",
+    "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs",
+  ],
+];
+
 /** The help text of one command, or of cody if `name` is empty. Without `columns`, lines are not wrapped. */
 export function helpText(name: CommandName, columns: number | undefined): string {
   const table = (rows: readonly HelpRow[]): string => helpTable(rows, columns).join("\n");
@@ -33,16 +43,6 @@ function commandRows(): HelpRow[] {
     return name === "" ? [] : [[usage, description]];
   });
 }
-
-const noSandbox = "This version has no sandbox: by default, every command and every file change needs your approval.";
-const policies: readonly HelpRow[] = [
-  ["--approval-policy on-request", "ask, except with --sandbox danger-full-access  (default)"],
-  ["--approval-policy untrusted", "always ask, whatever the sandbox"],
-  [
-    "--approval-policy never",
-    "never ask: only read-only tools run; with --sandbox danger-full-access, everything runs",
-  ],
-];
 
 function indented(text: string, columns = Infinity): string {
   const indent = "  ";

@@ -7,6 +7,9 @@ import { type FlagName, flagNames, flagRow, type GivenFlags, globalFlags, spelli
 import { helpText } from "./help.js";
 import type { RunnableName } from "./load-command.js";
 
+/** Cannot occur in a process argument. */
+const marker = "\0";
+
 export interface ParsedCommand {
   readonly name: RunnableName;
   readonly args: readonly string[];
@@ -85,9 +88,6 @@ function scan(argv: readonly string[]): Scanned {
 function valuesGiven(option: unknown): (string | undefined)[] {
   return [option].flat().map((value) => (typeof value === "string" ? unmarked(value) : undefined));
 }
-
-/** Cannot occur in a process argument. */
-const marker = "\0";
 
 /**
  * Protects an argument from cac, which would convert numbers, take `true` after a switch as its value, treat a lone dash

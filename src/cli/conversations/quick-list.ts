@@ -9,6 +9,8 @@ import { pageText } from "../commands/conversations/list-page.js";
 import { namedConversations } from "./named-conversations.js";
 import { outputTo, unwritten } from "../terminal/output.js";
 
+const stdoutDescriptor = 1;
+
 /**
  * Prints a plain `cody list` from the cache of the previous one, before the rest of cody is loaded, which would take
  * longer than everything else. Returns false if the cache is not enough; the list command then does the work.
@@ -23,8 +25,6 @@ export async function printQuickList(args: readonly string[]): Promise<boolean> 
   }
   return true;
 }
-
-const stdoutDescriptor = 1;
 
 /**
  * Writes to the descriptor directly unless it is a terminal or full: creating a stream takes longer than printing the

@@ -10,10 +10,6 @@ import type { CommandContext } from "../context.js";
 import { fitted, tokenText } from "../format.js";
 import type { WithEvents } from "./turn-player.js";
 
-const previewCountCells = 6;
-
-const previewTokenCells = 8;
-
 /** The display names of the kinds of items, in the order of the report. */
 const names = {
   instructions: ["instructions", "instructions"],
@@ -38,6 +34,12 @@ const nameCells = 14;
 const tokenCells = 6;
 const shareCells = 6;
 const indent = "  ";
+
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** Column widths of a compaction preview, which has an additional column with the number of items. */
+const previewCountCells = 6;
+const previewTokenCells = 8;
 
 /** A report of the context window: the tokens per kind of item, and the largest items. */
 export function contextText(usage: ContextUsage, columns: number | undefined): string[] {
@@ -74,8 +76,6 @@ function share(tokens: number, window: number): string {
   const percent = Math.round((100 * tokens) / window);
   return (percent === 0 && tokens > 0 ? "<1%" : `${percent}%`).padStart(shareCells);
 }
-
-const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 function bar(part: number, cells: number): string {
   const filled = Math.max(1, Math.round(part * cells * eighths.length));

@@ -24,6 +24,26 @@ const frameCells = 4;
 /** Further files of the same kind are only counted. */
 const maxShown = 20;
 
+const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
+  "exec_approval_request",
+  "apply_patch_approval_request",
+  "task_complete",
+  "turn_aborted",
+]);
+
+/** After `stream_error` the model answers again. */
+const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
+  "agent_message",
+  "stream_error",
+  "task_complete",
+  "turn_aborted",
+]);
+
+const minKeyChars = 20;
+const shownKeyChars = 4;
+
+const cutOff = "The last turn was interrupted before it ended.";
+
 /** Shows one event; resolves when there is room for the next. */
 export interface Renderer {
   (event: Event): Promise<void>;
@@ -145,21 +165,6 @@ function isCallItem(msg: EventMsg): boolean {
   return typeof type === "string" && type.endsWith("_call");
 }
 
-const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
-  "exec_approval_request",
-  "apply_patch_approval_request",
-  "task_complete",
-  "turn_aborted",
-]);
-
-/** After `stream_error` the model answers again. */
-const endsStream: ReadonlySet<EventMsg["type"]> = new Set([
-  "agent_message",
-  "stream_error",
-  "task_complete",
-  "turn_aborted",
-]);
-
 /** The line of stdout with the answer. A newline at the end of the text so far is held back. */
 class AnswerLine {
   readonly #stdout: Output;
@@ -214,9 +219,6 @@ async function reportProblem(context: CommandContext, event: Event): Promise<voi
   if (provider !== undefined && context.terminal.stderr.isTTY) await showRejectedKey(context, provider);
 }
 
-const minKeyChars = 20;
-const shownKeyChars = 4;
-
 /**
  * Identifies the rejected key by its last characters. For terminals only: logs and events must not contain any part of
  * it.
@@ -237,8 +239,6 @@ interface Problem {
   /** The text for the debug log, if it differs. */
   readonly logged?: string;
 }
-
-const cutOff = "The last turn was interrupted before it ended.";
 
 function redactedText(count: number): string {
   return count === 1 ? "1 secret was not written to disk" : `${count} secrets were not written to disk`;

@@ -1,6 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../base/is-record.js";
 
+/** One setting to change. A value of undefined removes the setting. */
+export interface ConfigEdit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/**
+ * Computes the fewest edits that turn one configuration into another, so that text around unchanged settings is
+ * preserved.
+ */
+export function configEdits(from: unknown, to: unknown, path: readonly string[] = []): ConfigEdit[] {
+  if (!isRecord(from) || !isRecord(to)) return isDeepStrictEqual(from, to) ? [] : [{ path, value: to }];
+  const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  return keys.flatMap((key) => configEdits(from[key], to[key], [...path, key]));
+}
+
 /** A range of offsets in a text; `to` is exclusive. */
 export interface TextRange {
   readonly from: number;
@@ -51,20 +67,4 @@ export function indentationAt(text: string, offset: number): string {
 /** Appends a line break unless the text is empty or already ends with one. */
 export function endedLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
-}
-
-/** One setting to change. A value of undefined removes the setting. */
-export interface ConfigEdit {
-  readonly path: readonly string[];
-  readonly value: unknown;
-}
-
-/**
- * Computes the fewest edits that turn one configuration into another, so that text around unchanged settings is
- * preserved.
- */
-export function configEdits(from: unknown, to: unknown, path: readonly string[] = []): ConfigEdit[] {
-  if (!isRecord(from) || !isRecord(to)) return isDeepStrictEqual(from, to) ? [] : [{ path, value: to }];
-  const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  return keys.flatMap((key) => configEdits(from[key], to[key], [...path, key]));
 }

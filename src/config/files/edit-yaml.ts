@@ -13,6 +13,9 @@ import {
   type TextRange,
 } from "./config-edits.js";
 
+/** Control characters that the lexer emits between tokens; they are not part of the text. */
+const marks = new Set(["\u0002", "\u0018", "\u001f"]);
+
 /**
  * Applies the edits to the text. Every other setting, and every comment on a line of its own, stays where it was.
  * Returns undefined if a setting to change is not written in block style, one per line.
@@ -106,9 +109,6 @@ function inline({ stringify }: typeof Yaml, value: unknown): string {
   const text = stringify(value, { lineWidth: 0, collectionStyle: "flow" }).trimEnd();
   return text.includes("\n") ? JSON.stringify(value) : text;
 }
-
-/** Control characters that the lexer emits between tokens; they are not part of the text. */
-const marks = new Set(["\u0002", "\u0018", "\u001f"]);
 
 function commentsOf({ Lexer }: typeof Yaml, text: string): TextRange[] {
   const comments: TextRange[] = [];

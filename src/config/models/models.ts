@@ -40,6 +40,8 @@ const families: readonly (readonly [beginning: string, tokens: number])[] = [
   ["gemini", 1_048_576],
 ];
 
+const perMillion = 1_000_000;
+
 /** The configured models, by name. */
 export type ModelEntries = Readonly<Record<string, ModelEntry>>;
 
@@ -119,8 +121,6 @@ export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | 
   const { abilities, maxOutput } = known;
   return { reasons: abilities.includes("reasoning"), ...(maxOutput === undefined ? {} : { maxOutput }) };
 }
-
-const perMillion = 1_000_000;
 
 /** The cost of this usage in US dollars. */
 export function costOf({ input_tokens, cached_input_tokens, output_tokens }: TokenUsage, price: ModelPrice): number {

@@ -20,15 +20,6 @@ import { CommandError, exitCodes } from "../../command-error.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The snapshot places for read access. No size limit applies: it was enforced when the turn was played. */
-export function changePlaces(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
-  return snapshotPlaces(places, rollout.path, {
-    maxBytes: Number.POSITIVE_INFINITY,
-    secrets: redactionRules({}, env).secrets,
-    gitUser: gitUser({ env, homedir }),
-  });
-}
-
 /** The file changes of the turns of a saved conversation. */
 export class SavedChanges {
   readonly folder: ChangeFolder;
@@ -107,6 +98,15 @@ function isRealPath(root: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The snapshot places for read access. No size limit applies: it was enforced when the turn was played. */
+export function changePlaces(places: ConversationPlaces, rollout: RolloutName, env: Env): SnapshotPlaces {
+  return snapshotPlaces(places, rollout.path, {
+    maxBytes: Number.POSITIVE_INFINITY,
+    secrets: redactionRules({}, env).secrets,
+    gitUser: gitUser({ env, homedir }),
+  });
 }
 
 /** Numbers the turns of a rollout. The number of a rolled-back turn is reused by the next turn. */

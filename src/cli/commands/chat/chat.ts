@@ -25,6 +25,8 @@ const maxProblems = 10;
 
 const maxProblemChars = 300;
 
+const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
+
 export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const name = nameFlag(context);
@@ -51,8 +53,6 @@ export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   if (!fits && outcome !== "truncated") return interruption.exitCode ?? exitCodes.failed;
   return interruption.exitCode ?? exitCodeOf(before, outcome);
 }
-
-const idOrFile = /^conv_|^[0-9a-f-]{4,}$|\.jsonl$/i;
 
 /**
  * Handles `--resume "some words"` without a message: several words that name no conversation are sent as a message to

@@ -15,6 +15,9 @@ import { findSavedRollout } from "../../conversations/choose-conversation.js";
 /** In the text output, further damaged lines are only counted. */
 const maxShown = 20;
 
+const madeFirstLine =
+  "The first line, which identifies the conversation, is missing: it is rebuilt from the other lines";
+
 /** Reports the damage in a conversation and what would remain; with --write also drops the damaged lines. */
 export async function repairCommand(context: ContextOf<"repair">): Promise<number> {
   const rollout = await findSavedRollout(context);
@@ -86,9 +89,6 @@ function reportText({ id }: RolloutName, scan: RolloutScan, backup: string | und
   }
   return [`✓ Repaired ${id}: ${share} ${verb[1]} removed`, ...facts, `  The original is kept in ${backup}`];
 }
-
-const madeFirstLine =
-  "The first line, which identifies the conversation, is missing: it is rebuilt from the other lines";
 
 function damagedText({ number, bytes, reason, rescued }: RolloutScan["damaged"]["listed"][number]): string {
   const rescuedText = rescued === 0 ? "" : `; ${counted(rescued, "complete line")} in it kept`;

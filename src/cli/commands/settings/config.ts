@@ -30,6 +30,8 @@ const otherNames: ReadonlyMap<string | undefined, string> = new Map(
   settingRows.flatMap(({ key, otherName }) => (otherName === undefined ? [] : [[otherName, key]])),
 );
 
+const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
+
 export async function configCommand(context: ContextOf<"config">): Promise<number> {
   const [action, key, value] = context.args;
   switch (action) {
@@ -55,8 +57,6 @@ export async function configCommand(context: ContextOf<"config">): Promise<numbe
 function isInTable(key: string): boolean {
   return tableKeys.some((table) => table !== "providers" && key.startsWith(`${table}.`) && key !== `${table}.`);
 }
-
-const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";
 
 async function showAll(context: ContextOf<"config">): Promise<number> {
   const { settings, show } = await effectiveConfig(context);

@@ -4,6 +4,9 @@ import { tokenText } from "../../format.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 
+const unknown = "-";
+const header = ["MODEL", "PROVIDER", "WINDOW", "ANSWER", "IN", "OUT", "ALSO CALLED"];
+
 /** Lists the models known by name: cody's own and the configured ones. */
 export async function modelsCommand(context: CommandContext): Promise<number> {
   const { values } = await loadSettings(context);
@@ -27,9 +30,6 @@ function tableText(models: readonly NamedModel[]): string {
     "Prices are in US dollars per million tokens; - means unknown. To add models: `models` in the configuration.",
   ].join("\n");
 }
-
-const unknown = "-";
-const header = ["MODEL", "PROVIDER", "WINDOW", "ANSWER", "IN", "OUT", "ALSO CALLED"];
 
 function rowOf({ id, provider, contextWindow, maxOutput, price, aliases }: NamedModel): string[] {
   const sizes = [contextWindow, maxOutput].map((size) => (size === undefined ? unknown : tokenText(size)));

@@ -10,6 +10,8 @@ import { writeNewFile } from "./new-file.js";
 
 const downloadLine = /^[ \t]*XDG_DOWNLOAD_DIR=(?:"((?:[^"\\]|\\.)*)"|(\S+))[ \t]*$/gm;
 
+export const nothingExportedText = "Nothing was exported: persistence is off, so no conversation is saved";
+
 export interface ExportedFile {
   readonly id: string;
   readonly format: ExportFormat;
@@ -38,8 +40,6 @@ export function exportReport(
 ): ExportedFile {
   return { id, format, ...file, left: Object.fromEntries(left) };
 }
-
-export const nothingExportedText = "Nothing was exported: persistence is off, so no conversation is saved";
 
 export function reportText({ id, path }: ExportedFile): string {
   return `✓ Exported conversation: ${id}\n  File: ${path}`;

@@ -9,6 +9,9 @@ const maxAttempts = 1_000;
 /** Errors of file systems without hard links. */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
+/** Bounds the temporary name, which would otherwise be longer than a file name may be. */
+const keptChars = 40;
+
 interface NewFile {
   readonly path: string;
   readonly bytes: number;
@@ -39,9 +42,6 @@ export async function writeNewFile(
     await rm(temporary, { force: true }).catch(() => undefined);
   }
 }
-
-/** Bounds the temporary name, which would otherwise be longer than a file name may be. */
-const keptChars = 40;
 
 /** The file already exists. */
 export class FileExistsError extends Error {

@@ -40,6 +40,8 @@ const maxChars = 100;
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 
+const noMessagesText = "This conversation has no messages yet.";
+
 type Then = "stay" | "leave";
 
 /** The arguments of a slash command. */
@@ -263,8 +265,6 @@ async function clear({ context, current }: SlashCall): Promise<Then> {
   await printLines(context, ["Conversation history cleared.", `Conversation: ${current.id}`]);
   return "stay";
 }
-
-const noMessagesText = "This conversation has no messages yet.";
 
 /** With --json, stdout is for events only. */
 async function printLines(context: CommandContext, lines: readonly string[]): Promise<void> {
