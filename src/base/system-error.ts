@@ -7,6 +7,8 @@ import { quotedWord } from "./text/quoted-command.js";
 /** Errno values that Node does not name. */
 const unnamed: ReadonlyMap<number, string> = new Map([[-constants.errno.EDQUOT, "EDQUOT"]]);
 
+const refusals: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+
 /** The name of a system error, such as `ENOSPC`; undefined for other errors. */
 export function systemCode(error: unknown): string | undefined {
   const { code, errno } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
@@ -83,8 +85,6 @@ const hints: Readonly<Record<string, (path?: string) => string | undefined>> = {
   EROFS: () => "Use a folder that can be written: set CODY_HOME or pass --home",
   ENOTDIR: () => "Rename the file that is in the way, or use another path",
 };
-
-const refusals: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 interface NetworkPlace {
   readonly address?: string;

@@ -14,6 +14,9 @@ import { type Provider, requestDigest } from "./provider.js";
 import { codeOfStatus, isRetryable } from "./failures/answer-error.js";
 import { orAborted } from "../base/time/waiting.js";
 
+const overflow = /context[ _](?:length|window)[ _]exceeded|maximum context length|prompt is too long/i;
+const networkCode = /^(?:UND_ERR_|ECONN|ENOTFOUND|ENET|EHOST|ETIMEDOUT|EPIPE|EAI_AGAIN)/;
+
 /** The request passed to an injected client; `messages` holds the texts of the history. */
 export interface ClientRequest extends ModelRequest {
   readonly messages: readonly { readonly role: MessageItem["role"]; readonly content: string }[];
@@ -67,9 +70,6 @@ async function send(client: ModelClient, request: ModelRequest): Promise<Respons
   if (!Array.isArray(answered)) throw new Error("the client did not answer with a list of items");
   return answered.map((item, index) => check(ResponseItem, withCodexParts(item), `the client's answer: item ${index}`));
 }
-
-const overflow = /context[ _](?:length|window)[ _]exceeded|maximum context length|prompt is too long/i;
-const networkCode = /^(?:UND_ERR_|ECONN|ENOTFOUND|ENET|EHOST|ETIMEDOUT|EPIPE|EAI_AGAIN)/;
 
 function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;

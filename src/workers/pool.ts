@@ -6,6 +6,8 @@ import { jobFailed, type JobOutcome, type JobTable, type Task, type TaskOutcome,
 
 const closeBoundMs = 5_000;
 
+const closedReason = "the pool is closed";
+
 export interface PoolOptions<Jobs extends JobTable> extends ThreadOptions {
   /** The time limit of each job, counted from when it gets a thread. */
   readonly deadlineMs: Readonly<Record<keyof Jobs, number>>;
@@ -121,8 +123,6 @@ export class Pool<Jobs extends JobTable> {
     return this.#running.size < this.#options.threads * this.#options.jobsPerThread;
   }
 }
-
-const closedReason = "the pool is closed";
 
 function packedOrFailure(job: string, input: unknown): JobOutcome<Uint8Array> {
   try {

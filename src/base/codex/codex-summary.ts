@@ -8,15 +8,15 @@ export const summaryLabels = {
   "user-only": "Previous requests:\n",
 } as const;
 
+/** Codex begins every summary with the same 399 bytes; we compare their hash. */
+const summaryPrefixBytes = 399;
+const summaryPrefixHash = "e9b088e794a6bb9082ac053fcc760bd818d7e720ee4bcdc72c6e480de7b7cb0e";
+
 /** The text of a summary item. Adds a label unless the summary already has one. */
 export function labelledSummary(summary: string): string {
   const hasLabel = Object.values(summaryLabels).some((label) => summary.startsWith(label)) || isCodexSummary(summary);
   return hasLabel ? summary : summaryLabels.codex + summary;
 }
-
-/** Codex begins every summary with the same 399 bytes; we compare their hash. */
-const summaryPrefixBytes = 399;
-const summaryPrefixHash = "e9b088e794a6bb9082ac053fcc760bd818d7e720ee4bcdc72c6e480de7b7cb0e";
 
 export function isCodexSummary(text: string): boolean {
   const bytes = Buffer.from(text.slice(0, summaryPrefixBytes + 1));

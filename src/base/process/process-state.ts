@@ -11,11 +11,6 @@ interface ProcessStatus {
   readonly zombie: boolean;
 }
 
-/** Returns the start time of a running process; empty if it cannot be determined. */
-export async function processStartTime(pid: number): Promise<string> {
-  return (await processStatus(pid))?.startTime ?? "";
-}
-
 /**
  * Checks whether a process of this machine, boot and pid namespace still runs. `unknown_start` means that the pid is
  * in use, but perhaps by a later process. Without proof of the contrary a process counts as running.
@@ -27,6 +22,11 @@ export async function processState(pid: number, startTime: string): Promise<"run
   if (status.zombie) return "gone";
   if (startTime === "") return "unknown_start";
   return status.startTime === startTime ? "running" : "gone";
+}
+
+/** Returns the start time of a running process; empty if it cannot be determined. */
+export async function processStartTime(pid: number): Promise<string> {
+  return (await processStatus(pid))?.startTime ?? "";
 }
 
 async function processStatus(pid: number): Promise<ProcessStatus | undefined> {

@@ -1,3 +1,5 @@
+const bytesPerToken = 4;
+
 /**
  * Ways to cut a text that is too long, none of which splits a character. `BoundedOutput` does the same for a stream.
  * Compaction's `truncateMiddle` is different: it counts with a tokenizer and includes its marker in the budget.
@@ -13,8 +15,6 @@ export function shortened(text: string, maxChars: number): string {
 function isFirstOfPair(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00;
 }
-
-const bytesPerToken = 4;
 
 /** Codex's estimate: one token per four bytes of UTF-8. */
 export function estimatedTokens(text: string): number {

@@ -8,10 +8,6 @@ import { ContentStore, hashOf, namesIn, writeAtomically } from "./content-store.
 const recordName = /^(\d{6})\.json$/;
 const openName = "open.json";
 
-export function isRecordFile(name: string): boolean {
-  return name === openName || recordName.test(name);
-}
-
 export interface NumberedRecord extends ChangeRecord {
   readonly number: number;
 }
@@ -84,6 +80,10 @@ export class ChangeFolder {
     const found = namesIn(this.folder).flatMap((name) => recordName.exec(name)?.[1] ?? []);
     return found.map(Number).toSorted((a, b) => a - b);
   }
+}
+
+export function isRecordFile(name: string): boolean {
+  return name === openName || recordName.test(name);
 }
 
 function fileName(number: number): string {

@@ -28,10 +28,6 @@ const contentName = /^[0-9a-f]{64}$/;
 const packedFrom = 32;
 const maxWaitingBytes = 32_000_000;
 
-export function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
 /**
  * A folder of contents named by their hash: a few as single files, many in one pack. Nothing is synced to disk,
  * because a damaged content does not match its name and counts as missing.
@@ -138,6 +134,10 @@ export class ContentStore {
       this.#loose.delete(name);
     }
   }
+}
+
+export function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 export function namesIn(folder: string): string[] {

@@ -8,18 +8,6 @@ const maxRounds = 8;
 
 type CuttableItem = Extract<ResponseItem, { type: "message" | "function_call_output" | "custom_tool_call_output" }>;
 
-/** Whether the item stays valid when its text is cut; the arguments of a tool call would not. */
-export function isCuttable(item: ResponseItem): item is CuttableItem {
-  return item.type === "message" || item.type === "function_call_output" || item.type === "custom_tool_call_output";
-}
-
-/** Replaces images and audio with placeholder words, because they may be larger than all texts together. */
-export function withoutMedia(item: CuttableItem): CuttableItem {
-  const content = item.type === "message" ? item.content : item.output;
-  if (typeof content === "string" || content.every((part) => "text" in part)) return item;
-  return withContent(item, content.map(withoutMedium));
-}
-
 /** Cuts the item's longest texts in the middle so that the item has at most `maxTokens` tokens. */
 export function cutItem(item: CuttableItem, maxTokens: number, count: CountItem): CuttableItem {
   const plain = withoutMedia(item);
@@ -44,9 +32,21 @@ function withContent(item: CuttableItem, content: string | ContentPart[]): Cutta
   return typeof content === "string" ? item : { ...item, content };
 }
 
+/** Replaces images and audio with placeholder words, because they may be larger than all texts together. */
+export function withoutMedia(item: CuttableItem): CuttableItem {
+  const content = item.type === "message" ? item.content : item.output;
+  if (typeof content === "string" || content.every((part) => "text" in part)) return item;
+  return withContent(item, content.map(withoutMedium));
+}
+
 function withoutMedium(part: ContentPart): ContentPart {
   if ("text" in part) return part;
   return { type: "input_text", text: part.type === "input_image" ? "[image]" : "[audio]" };
+}
+
+/** Whether the item stays valid when its text is cut; the arguments of a tool call would not. */
+export function isCuttable(item: ResponseItem): item is CuttableItem {
+  return item.type === "message" || item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 
 function countText(text: string, count: CountItem): number {

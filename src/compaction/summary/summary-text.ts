@@ -16,6 +16,8 @@ export const SUMMARY_UNAVAILABLE = "(summary unavailable)";
 
 const placeholders: readonly string[] = [SUMMARY_UNAVAILABLE, "(no summary available)"];
 
+const fileHeading = /^## Files (?:Read|Modified)$/;
+
 export function isPlaceholder(text: string): boolean {
   return placeholders.includes(text.trim());
 }
@@ -36,8 +38,6 @@ export function facts(text: string): string | undefined {
   const placeholder = placeholders.find((known) => text.trimStart().startsWith(known)) ?? "";
   return text.trimStart().slice(placeholder.length).trim() || undefined;
 }
-
-const fileHeading = /^## Files (?:Read|Modified)$/;
 
 function withoutFileLists(text: string): string {
   let isInList = false;

@@ -25,6 +25,12 @@ const unknownHost = /^(?:ENOTFOUND|EAI_)/;
 
 const distrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
+const maxCauses = 5;
+const overflow =
+  /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
+const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
+const filtered = /content_policy|content_filter|moderation/;
+
 /** The provider and the credential of a failed request. */
 export interface FailureContext extends HiddenSecrets {
   readonly provider: string;
@@ -93,11 +99,6 @@ export function errorIn(body: unknown): ServerError {
   };
 }
 
-const maxCauses = 5;
-const overflow =
-  /maximum context length|context[ _](?:length|window)[ _]exceeded|too many tokens|exceeds the (?:model|available context)|prompt is too long|exceeds? the context window/i;
-const outOfMoney = /insufficient_quota|exceeded your current quota|credit balance is too low/i;
-const filtered = /content_policy|content_filter|moderation/;
 /** Error names, for errors inside a stream, which have no status. */
 const names: readonly (readonly [RegExp, FailureCode])[] = [
   [/rate_limit|too_many_requests|insufficient_quota/, "rate_limit"],

@@ -18,6 +18,8 @@ import type { ApiRules } from "./api-rules.js";
  */
 export const sendableImage = /^(?:https:\/\/(?=\S)|data:(image\/(?:png|jpeg|gif|webp));base64,(?=[A-Za-z0-9+/]))/;
 
+const searchStatuses: ReadonlySet<unknown> = new Set(["in_progress", "searching", "completed", "failed"]);
+
 type CustomCallItem = Extract<CustomItem, { type: "custom_tool_call" }>;
 
 type WebSearchItem = Extract<CustomItem, { type: "web_search_call" }>;
@@ -72,7 +74,6 @@ const searchKeys: Readonly<Record<string, readonly string[]>> = {
   open_page: ["url"],
   find_in_page: ["url", "pattern"],
 };
-const searchStatuses: ReadonlySet<unknown> = new Set(["in_progress", "searching", "completed", "failed"]);
 
 function webSearch({ status, action }: WebSearchItem): WebSearchItem | undefined {
   const type = action?.type ?? "";

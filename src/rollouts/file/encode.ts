@@ -34,6 +34,8 @@ const signedTexts = new Set(["content", "thinking", "text"]);
 
 const callTypes = new Set<unknown>(["function_call", "custom_tool_call"]);
 
+const none: ReadonlySet<string> = new Set();
+
 /** A line as written to a file. */
 interface EncodedLine {
   readonly text: string;
@@ -50,8 +52,6 @@ export type LineEncoder = (line: OwnLine) => EncodedLine;
 export function encodeLine(line: OwnLine): string {
   return encoded(line, {});
 }
-
-const none: ReadonlySet<string> = new Set();
 
 /** Returns an encoder that redacts secrets and records their number beside the payload. */
 export function lineEncoder(redactor: TextRedactor): LineEncoder {

@@ -23,6 +23,9 @@ const replacingDepth = maxLineDepth + 10;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
+/** Matches the parts of V8's messages that quote at most one character of the text. */
+const safeMessage = /^Unexpected token '.{1,2}?'(?=, )|^[^"]+ JSON at position \d+|^Unexpected end of JSON input/su;
+
 export interface LineObject {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -86,9 +89,6 @@ export function isDeeperThan(value: object, levels: number): boolean {
   }
   return true;
 }
-
-/** Matches the parts of V8's messages that quote at most one character of the text. */
-const safeMessage = /^Unexpected token '.{1,2}?'(?=, )|^[^"]+ JSON at position \d+|^Unexpected end of JSON input/su;
 
 /** Returns V8's message up to the position, which is relative to the line. */
 function parserMessage(error: unknown): string {

@@ -6,6 +6,9 @@ import { companionPath } from "../layout.js";
 
 const maxChars = 60;
 
+/** Matches the lock, its takeover marks and their temporary files, which exist only while a process writes. */
+const lock = /^lock(?:\.|$)/;
+
 /** A file that belongs to a conversation. */
 interface ConversationFile {
   /** Relative to the rollout's folder; contains a slash for a file in a folder beside the rollout. */
@@ -18,9 +21,6 @@ interface ConversationFile {
 export class NotDeletableError extends Error {
   override readonly name = "NotDeletableError";
 }
-
-/** Matches the lock, its takeover marks and their temporary files, which exist only while a process writes. */
-const lock = /^lock(?:\.|$)/;
 
 /**
  * Lists all files of a conversation, its rollout first: torn lines, backups, blobs, and everything else that begins

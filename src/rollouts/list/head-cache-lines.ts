@@ -3,6 +3,8 @@ import { isRecord } from "../../base/is-record.js";
 import type { Head } from "./head.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 
+const version = 3;
+
 /** A cached file; the name is relative to the directory. */
 export interface KnownFile {
   readonly name: string;
@@ -27,8 +29,6 @@ export interface CacheHeader {
 export function updatedAt({ mtimeMs }: Pick<Stats, "mtimeMs">): number {
   return Math.floor(mtimeMs);
 }
-
-const version = 3;
 
 export function headerLine({ count, folders, open }: CacheHeader): string {
   return JSON.stringify({ version, count, folders, open });

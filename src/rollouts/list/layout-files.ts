@@ -2,6 +2,9 @@ import * as fs from "node:fs";
 import { sep } from "node:path";
 import { idFromFileName } from "../layout.js";
 
+const year = /^\d{4}$/;
+const monthOrDay = /^\d\d$/;
+
 /** A rollout identified by its file name, without opening it. */
 export interface RolloutName {
   readonly id: string;
@@ -30,9 +33,6 @@ export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly)
 type FolderVisit = (folder: string, names: () => readonly string[]) => readonly string[];
 
 const readOnly: FolderVisit = (_, names) => names();
-
-const year = /^\d{4}$/;
-const monthOrDay = /^\d\d$/;
 
 /**
  * Walks the directories: flat files, project folders, and Codex's `YYYY/MM/DD`. It yields each directory and receives

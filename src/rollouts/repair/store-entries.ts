@@ -17,6 +17,9 @@ const endings: readonly (readonly [pattern: RegExp, name: StoreName])[] = [
   [/^snapshots$/, "snapshots"],
 ];
 
+const year = /^\d{4}$/;
+const monthOrDay = /^\d\d$/;
+
 export type StoreEntry =
   | { readonly kind: Exclude<StoreName, "foreign"> | "folder"; readonly name: string; readonly path: string }
   | { readonly kind: "unreadable_folder"; readonly path: string; readonly error: unknown };
@@ -49,9 +52,6 @@ async function* entriesIn(directory: string, folder: Folder): AsyncGenerator<Sto
     else if (below !== undefined) yield* entriesIn(path, below);
   }
 }
-
-const year = /^\d{4}$/;
-const monthOrDay = /^\d\d$/;
 
 /** Returns the kind of a subfolder; undefined if it cannot contain rollouts. */
 const folderBelow: Readonly<Record<Folder, (name: string) => Folder | undefined>> = {

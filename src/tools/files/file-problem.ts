@@ -1,13 +1,13 @@
 import type { BigIntStats, Stats } from "node:fs";
 import { systemCode, systemReason } from "../../base/system-error.js";
 
+/** The error for a path whose target changed after a person approved it. */
+export const targetChanged = "the path's target changed after the approval request";
+
 /** The reason why a file is not read or written, in words for the model. */
 export class FileProblem extends Error {
   override readonly name = "FileProblem";
 }
-
-/** The error for a path whose target changed after a person approved it. */
-export const targetChanged = "the path's target changed after the approval request";
 
 /** Only regular files hold text; reading others may block or have side effects. */
 export function rejectSpecialFile(stats: Stats | BigIntStats): void {

@@ -1,5 +1,8 @@
 import type { BigIntStats } from "node:fs";
 
+/** The maximum number of remembered files; the least recently set are forgotten first. */
+const maxStamps = 1_000;
+
 /** Detects a changed file without reading it. */
 export interface FileStamp {
   readonly device: bigint;
@@ -7,22 +10,6 @@ export interface FileStamp {
   readonly size: bigint;
   readonly modifiedNs: bigint;
 }
-
-export function stampOf({ dev, ino, size, mtimeNs }: BigIntStats): FileStamp {
-  return { device: dev, inode: ino, size, modifiedNs: mtimeNs };
-}
-
-export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
-  return (
-    one.device === other.device &&
-    one.inode === other.inode &&
-    one.size === other.size &&
-    one.modifiedNs === other.modifiedNs
-  );
-}
-
-/** The maximum number of remembered files; the least recently set are forgotten first. */
-const maxStamps = 1_000;
 
 /** The files that the model has seen, by real path, so that it does not overwrite a change it has not seen. */
 export class FileStamps {
@@ -43,4 +30,17 @@ export class FileStamps {
   forget(path: string): void {
     this.#stamps.delete(path);
   }
+}
+
+export function stampOf({ dev, ino, size, mtimeNs }: BigIntStats): FileStamp {
+  return { device: dev, inode: ino, size, modifiedNs: mtimeNs };
+}
+
+export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
+  return (
+    one.device === other.device &&
+    one.inode === other.inode &&
+    one.size === other.size &&
+    one.modifiedNs === other.modifiedNs
+  );
 }

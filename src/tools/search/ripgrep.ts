@@ -29,6 +29,8 @@ const errorBounds = { headBytes: 1_500, tailBytes: 500 };
 /** No configuration file of the user or the project changes the search, and the results are sorted. */
 const always = ["--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--sort=path"];
 
+const noMatch = 1;
+
 interface RipgrepRequest {
   readonly path: string;
   /** Restricts the files; undefined for all. */
@@ -71,8 +73,6 @@ export async function ripgrepLines(order: RipgrepRequest, context: ToolContext):
   if (isFailure && result.lines.length === 0 && errors.text() !== "") throw new FileProblem(errors.text().trim());
   return result;
 }
-
-const noMatch = 1;
 
 /**
  * A glob for file names is passed as a file type, because with a plain glob ripgrep would also show ignored files.

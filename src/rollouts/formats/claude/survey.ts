@@ -5,6 +5,8 @@ import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
 import { type KeptRange, EntryPath } from "../import/entry-path.js";
 import { type Losses, sourceLines, type SourceFacts, type SourceFile } from "../import/source.js";
 
+const nameTypes = new Set(["custom-title", "ai-title", "summary"]);
+
 /**
  * Result of a first pass through the file. Entries are identified by their position among those outside of
  * sidechains.
@@ -69,8 +71,6 @@ export function isEntry(value: LineObject): boolean {
 export function isClaudeMessage({ type, message }: Readonly<Record<string, unknown>>): boolean {
   return (type === "user" || type === "assistant") && isRecord(message) && message["role"] === type;
 }
-
-const nameTypes = new Set(["custom-title", "ai-title", "summary"]);
 
 function noteName(names: { custom?: string | undefined; made?: string | undefined }, value: LineObject): void {
   if (value.type === "custom-title") names.custom = nonBlankText(value["customTitle"]) ?? names.custom;

@@ -15,6 +15,8 @@ import {
   type ConvertedLines,
 } from "../lines/converted-items.js";
 
+const newestVersion = 2;
+
 /** Reads a tree of entries one by one; at the start of a branch the history is reset to its state there. */
 export class EntryReader {
   readonly #tree = new EntryTree();
@@ -57,8 +59,6 @@ export class EntryReader {
     return [{ timestamp, type: "turn_context", payload }];
   }
 }
-
-const newestVersion = 2;
 
 function replacedLine(timestamp: string, items: readonly ResponseItem[]): OwnLine {
   return { timestamp, type: "cody", payload: { type: "history_replaced", items: [...items] } };

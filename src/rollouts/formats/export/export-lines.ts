@@ -10,6 +10,8 @@ import { writeJson } from "../json/write.js";
 import { writeMarkdown } from "../markdown/write.js";
 import { surveyConversation, type WriterInput } from "./export-facts.js";
 
+const pieceChars = 64 * 1024;
+
 /** A conversation to export. It is read twice: once for the survey, once to write it. */
 interface ExportSource {
   readonly conversationId: string;
@@ -64,8 +66,6 @@ async function* first(count: number, batches: AsyncIterable<readonly OwnLine[]>)
     if (left <= 0) return;
   }
 }
-
-const pieceChars = 64 * 1024;
 
 /** Joins small pieces, because passing many of them on takes longer than creating them. */
 async function* joined(texts: AsyncIterable<string>): AsyncGenerator<string> {

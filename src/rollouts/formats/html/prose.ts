@@ -30,6 +30,12 @@ const rasterImage = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0
 /** Longer texts are shown unformatted, because parsing them could take very long. */
 const maxChars = 50_000;
 
+/** Headings of a message rank below those of the page. */
+const headingBelow = 3;
+const smallestHeading = 6;
+
+const maxAddressChars = 200;
+
 /** Converts Markdown to HTML. */
 export type Prose = (text: string) => string;
 
@@ -58,10 +64,6 @@ export function codeHtml(text: string): string {
 function blocks(tokens: readonly Token[]): string {
   return tokens.map((token) => block(token as MarkedToken)).join("");
 }
-
-/** Headings of a message rank below those of the page. */
-const headingBelow = 3;
-const smallestHeading = 6;
 
 function block(token: MarkedToken): string {
   switch (token.type) {
@@ -161,8 +163,6 @@ export function imageHtml(url: string, description: string): string {
   if (isInlineImage(url)) return `<img src="${escapedValue(url)}" alt="${escapedValue(description)}">`;
   return `<span class="address">${escapeHtml(`[image: ${description} ${url.slice(0, maxAddressChars)}]`)}</span>`;
 }
-
-const maxAddressChars = 200;
 
 const known: Readonly<Record<string, string>> = {
   "&amp;amp;": "&amp;",

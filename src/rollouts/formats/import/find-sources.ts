@@ -13,13 +13,6 @@ interface FoundFile {
   readonly passedOver?: string;
 }
 
-export async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-}
-
 /** Finds the files below a directory that are named like conversations, ordered by name. Links are not followed. */
 export async function* findSources(directory: string): AsyncGenerator<FoundFile> {
   let found = 0;
@@ -53,4 +46,11 @@ async function* filesIn(folder: string, depth: number): AsyncGenerator<FoundFile
     if (entry.isFile()) yield { path };
     else yield { path, passedOver: entry.isSymbolicLink() ? "links are not followed" : "it is not a regular file" };
   }
+}
+
+export async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
 }

@@ -1,3 +1,6 @@
+const secondsBelow = 1e11;
+const maxTime = 8.64e15;
+
 type Value = Readonly<Record<string, unknown>>;
 
 /**
@@ -26,9 +29,6 @@ export function isoTime(time: unknown): string {
   const ms = typeof time === "number" ? milliseconds(time) : parsedTime(time);
   return new Date(Number.isFinite(ms) && Math.abs(ms) <= maxTime ? ms : 0).toISOString();
 }
-
-const secondsBelow = 1e11;
-const maxTime = 8.64e15;
 
 export function milliseconds(time: number): number {
   return Math.abs(time) < secondsBelow ? time * 1000 : time;

@@ -12,6 +12,9 @@ const maxHeading = 6;
 
 const below = 2;
 
+/** Matches the header with which commands report to the model. */
+const report = /^Exit code: (-?\d+)\nWall time: [^\n]*\n([^]*?)Output:(?:\n|$)/;
+
 /** Writes a readable transcript: messages in full, tool output shortened as in the terminal. */
 export async function* writeMarkdown({ survey, batches }: WriterInput): AsyncGenerator<string> {
   yield `# ${plainText(survey.title)}\n\n`;
@@ -59,9 +62,6 @@ function callText({ name, given, output }: Extract<Part, { type: "call" }>): str
   const line = name === "" ? "(a result without a call)" : toolLine(name, given);
   return fenced(`${line}\n${output === undefined ? "  (no result)\n" : resultText(outputText(output))}`);
 }
-
-/** Matches the header with which commands report to the model. */
-const report = /^Exit code: (-?\d+)\nWall time: [^\n]*\n([^]*?)Output:(?:\n|$)/;
 
 /** Shows output like the terminal: the printed text, and the exit code only for a failure. */
 function resultText(result: string): string {
