@@ -62,11 +62,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
-    let unplayed = false;
+    let hasUnusedSettings = false;
     let shuttingDown = false;
     let onTurnEnded: (() => void) | undefined;
     /** Resolvers of callers that wait for the outcome of a change, by submission. */
-    const askers = new Map<string, (outcome: CompactionOutcome) => void>();
+    const changeWaiters = new Map<string, (outcome: CompactionOutcome) => void>();
 
     function refuse(message: string, submissionId: string, code?: FailureCode): void {
       publish({ type: "error", message, ...(code === undefined ? {} : { codex_error_info: code }) }, submissionId);
@@ -79,7 +79,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     function begin(work: QueuedWork): void {
       cell.running = work;
       if (work.kind !== "input") return run((signal) => change(work, signal));
-      if (work.settings === cell.settings) unplayed = false;
+      if (work.settings === cell.settings) hasUnusedSettings = false;
       run((signal) => runTurn(conversationContext, work, signal));
     }
 
@@ -89,8 +89,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     }
 
     function answerChange(submissionId: string, outcome: CompactionOutcome): void {
-      askers.get(submissionId)?.(outcome);
-      askers.delete(submissionId);
+      changeWaiters.get(submissionId)?.(outcome);
+      changeWaiters.delete(submissionId);
     }
 
     /** A turn that waits for the user survives its process; any other turn is closed. */
@@ -106,7 +106,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (next !== undefined) begin(next);
     }
 
-    function take(submissionId: string, op: InputOp): void {
+    function enqueueInput(submissionId: string, op: InputOp): void {
       const { items, outside_content: isOutside = false, final_output_json_schema: schema } = op;
       const { settings } = cell;
       enqueue({ kind: "input", submissionId, items, settings, outputSchema: schema ?? undefined, isOutside });
@@ -134,7 +134,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     /** Resolves with the outcome once the queued change is done, for an ask; a tell is answered by events only. */
     function ask(work: QueuedChange): Promise<CompactionOutcome> {
       return new Promise((resolve) => {
-        askers.set(work.submissionId, resolve);
+        changeWaiters.set(work.submissionId, resolve);
         enqueue(work);
       });
     }
@@ -162,7 +162,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
     const changeSettings = (op: SettingsOp, id: string): void => {
       cell.settings = applySettingsOp(cell.settings, op);
-      unplayed = true;
+      hasUnusedSettings = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
 
@@ -171,8 +171,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
      * settings are the recorded ones.
      */
     function rememberSettings(id: string): void {
-      if (turn !== undefined || !unplayed) return;
-      unplayed = false;
+      if (turn !== undefined || !hasUnusedSettings) return;
+      hasUnusedSettings = false;
       recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
     }
 
@@ -190,10 +190,10 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     if (turn === undefined) beginNext();
 
     return {
-      user_input: (op, _signal, id) => take(id, op),
+      user_input: (op, _signal, id) => enqueueInput(id, op),
       user_turn: (op, _signal, id) => {
         changeSettings(op, id);
-        take(id, op);
+        enqueueInput(id, op);
       },
       override_turn_context: (op, _signal, id) => {
         changeSettings(op, id);
@@ -275,9 +275,9 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 };
 
 /** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
-export function lostInput({ running: playing, turn }: ConversationCell): QueuedWork | undefined {
-  if (playing === undefined) return undefined;
-  return turn?.submissionId === playing.submissionId && hasEnded[turn.status.status] ? undefined : playing;
+export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {
+  if (lastWork === undefined) return undefined;
+  return turn?.submissionId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
 }
 
 function sessionConfigured(options: ConversationOptions): EventMsg {

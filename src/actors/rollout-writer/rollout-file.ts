@@ -43,7 +43,7 @@ export class RolloutFile implements Holder {
    * The step needed before appending: none, comparing the bytes after the saved ones, or rewriting them. After a failed
    * sync the cache may show bytes that are not on the disk and never will be.
    */
-  #before: "append" | "compare" | "rewrite" = "append";
+  #nextCheck: "append" | "compare" | "rewrite" = "append";
 
   constructor(disk: Disk, command: OpenCommand) {
     this.#fileSystem = disk.fileSystem;
@@ -88,7 +88,7 @@ export class RolloutFile implements Holder {
     try {
       return await this.#openLocked();
     } catch (error) {
-      await this.letGo();
+      await this.closeFile();
       // None of our lines is in the file, so the lock is released; a new attempt takes it again.
       if (acknowledgedBytes === undefined && !this.#created) await releaseLock(path, owner).catch(() => {});
       throw error;
@@ -109,12 +109,12 @@ export class RolloutFile implements Holder {
    * the machine.
    */
   async write(): Promise<void> {
-    await this.#whole(() => this.#append());
+    await this.#runStep(() => this.#append());
   }
 
   /** Writes every waiting line and resolves when they are durable. */
   async commit(): Promise<Saved> {
-    return this.#whole(async () => {
+    return this.#runStep(async () => {
       const fd = await this.#append();
       const { lines, bytes } = this.#written;
       await this.#sync(fd);
@@ -127,7 +127,7 @@ export class RolloutFile implements Holder {
   }
 
   /** Closes the file; its next user opens it again. */
-  async letGo(): Promise<void> {
+  async closeFile(): Promise<void> {
     const fd = this.#fd;
     this.#fd = undefined;
     this.#descriptors.inUse(this);
@@ -136,7 +136,7 @@ export class RolloutFile implements Holder {
   }
 
   async close(): Promise<void> {
-    await this.letGo();
+    await this.closeFile();
     await releaseLock(this.#command.path, this.#command.owner).catch(() => {});
   }
 
@@ -148,16 +148,16 @@ export class RolloutFile implements Holder {
     if (mode === "create") await this.#fileSystem.fchmod(fd, 0o600);
     const known = acknowledgedBytes ?? (mode === "create" ? 0 : undefined);
     if (known === undefined) {
-      const mended = await repairTail(this.#fileSystem, fd, path, size);
-      return this.#isOpen(mended.bytes, mended.torn);
+      const repaired = await repairTail(this.#fileSystem, fd, path, size);
+      return this.#finishOpening(repaired.bytes, repaired.torn);
     }
     if (size < known) throw new RolloutFileError("the file was truncated by another program");
     // The bytes after it were written by an earlier writer, which may have failed to sync them.
-    this.#before = "rewrite";
-    return this.#isOpen(known, undefined);
+    this.#nextCheck = "rewrite";
+    return this.#finishOpening(known, undefined);
   }
 
-  async #isOpen(
+  async #finishOpening(
     bytes: number,
     torn: { bytes: number; keptAs: string } | undefined,
   ): Promise<Extract<OpenOutcome, { status: "open" }>> {
@@ -167,15 +167,15 @@ export class RolloutFile implements Holder {
   }
 
   /** After a failed step, the file's contents are checked before the next one. */
-  async #whole<T>(step: () => Promise<T>): Promise<T> {
+  async #runStep<T>(step: () => Promise<T>): Promise<T> {
     this.#descriptors.inUse(this);
     try {
       const result = await step();
       await this.#descriptors.idle(this);
       return result;
     } catch (error) {
-      await this.letGo();
-      if (this.#before === "append") this.#before = "compare";
+      await this.closeFile();
+      if (this.#nextCheck === "append") this.#nextCheck = "compare";
       throw error;
     }
   }
@@ -187,7 +187,7 @@ export class RolloutFile implements Holder {
     const count = this.#lines.length;
     if (added.length > 0) await this.#writeWhole(fd, added);
     this.#written = { lines: count, bytes: bytes + added.length };
-    this.#before = "append";
+    this.#nextCheck = "append";
     return fd;
   }
 
@@ -205,7 +205,7 @@ export class RolloutFile implements Holder {
 
   /** Returns a descriptor to append to, positioned after the waiting lines that are already in the file. */
   async #ready(): Promise<number> {
-    if (this.#fd !== undefined && this.#before === "append") return this.#fd;
+    if (this.#fd !== undefined && this.#nextCheck === "append") return this.#fd;
     const { fd, size } = this.#fd === undefined ? await this.#openFd(0) : await this.#sizeOf(this.#fd);
     this.#written = await this.#compare(fd, size);
     return fd;
@@ -249,7 +249,7 @@ export class RolloutFile implements Holder {
     if (!found.equals(expected.subarray(0, found.length))) {
       throw new RolloutFileError("the file was changed by another program");
     }
-    const whole = this.#before === "rewrite" ? { lines: 0, bytes: 0 } : wholeLines(this.#lines, found.length);
+    const whole = this.#nextCheck === "rewrite" ? { lines: 0, bytes: 0 } : wholeLines(this.#lines, found.length);
     if (whole.bytes < found.length) await this.#fileSystem.ftruncate(fd, this.#savedBytes + whole.bytes);
     return whole;
   }
@@ -258,7 +258,7 @@ export class RolloutFile implements Holder {
     try {
       await this.#fileSystem.fdatasync(fd);
     } catch (error) {
-      this.#before = "rewrite";
+      this.#nextCheck = "rewrite";
       throw error;
     }
   }
@@ -290,7 +290,7 @@ function wholeLines(lines: readonly string[], length: number): { lines: number; 
 
 /** Something that keeps a file open for its next use and can close it on request. */
 interface Holder {
-  letGo(): Promise<void>;
+  closeFile(): Promise<void>;
 }
 
 /** Bounds the number of files that stay open between writes: the least recently used are closed. */
@@ -312,7 +312,7 @@ export class Descriptors {
     for (const oldest of this.#idle) {
       if (this.#idle.size <= this.#limit) break;
       this.#idle.delete(oldest);
-      await oldest.letGo();
+      await oldest.closeFile();
     }
   }
 
@@ -320,6 +320,6 @@ export class Descriptors {
   async closeIdle(): Promise<void> {
     const holders = [...this.#idle];
     this.#idle.clear();
-    await Promise.all(holders.map((holder) => holder.letGo()));
+    await Promise.all(holders.map((holder) => holder.closeFile()));
   }
 }

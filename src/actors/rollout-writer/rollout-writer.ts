@@ -169,7 +169,7 @@ class RolloutSaver {
   async abandon(): Promise<void> {
     this.#end();
     await this.#step;
-    await this.#file.letGo();
+    await this.#file.closeFile();
   }
 
   get #isSaved(): boolean {

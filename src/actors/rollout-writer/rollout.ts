@@ -178,7 +178,7 @@ export class OutboxRollout implements Rollout {
     const generation = this.#generation;
     this.#state = "opening";
     const owner = await this.#outbox.owner().catch(messageOf);
-    if (typeof owner === "string") return this.#unreached(owner);
+    if (typeof owner === "string") return this.#failToOpen(owner);
     const outcome = await this.#askOpen(owner);
     if (outcome === undefined || generation !== this.#generation || this.#isClosed) return;
     if (outcome.status === "open") this.#lines.beginsAt(outcome.bytes);
@@ -190,7 +190,7 @@ export class OutboxRollout implements Rollout {
   }
 
   /** Without an owner no lock can be taken; the next flush tries again. */
-  #unreached(reason: string): void {
+  #failToOpen(reason: string): void {
     if (!this.#isClosed) this.#state = "unreached";
     this.#opened.resolve({ status: "not_saved", reason });
     for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
@@ -277,12 +277,12 @@ export class OutboxRollout implements Rollout {
     }
   }
 
-  async #bounded<T>(promise: Promise<T>, late: (reason: string) => T): Promise<T> {
+  async #bounded<T>(promise: Promise<T>, onTimeout: (reason: string) => T): Promise<T> {
     const { deadlineMs } = this.#outbox;
     const deadline = new Deferred<T>();
     const reason = `the writer did not answer in ${deadlineMs / 1000} s`;
     // The timer keeps the process alive, because a caller that waits for a save must get an answer.
-    const forget = startDeadline(deadlineMs, () => deadline.resolve(late(reason)), { unref: false });
+    const forget = startDeadline(deadlineMs, () => deadline.resolve(onTimeout(reason)), { unref: false });
     try {
       return await Promise.race([promise, deadline.promise]);
     } finally {

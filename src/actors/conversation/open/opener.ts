@@ -59,15 +59,18 @@ export class ConversationOpener {
     }
     const name = config.name === undefined ? undefined : conversationName(config.name);
     if (parent === undefined && config.cwd === "recorded") throw new InvalidInputError(recordedCwdOfNew);
-    const working = parent === undefined ? undefined : await this.#workingFolder(recorded, config);
-    const { settings, notice } = this.#spawner.settings(recorded, { ...config, ...(working && { cwd: working.cwd }) });
+    const workingFolder = parent === undefined ? undefined : await this.#workingFolder(recorded, config);
+    const { settings, notice } = this.#spawner.settings(recorded, {
+      ...config,
+      ...(workingFolder && { cwd: workingFolder.cwd }),
+    });
     const labels = { provider: settings.provider, model: settings.model };
     const [now, { cwd }] = [this.#now(), settings];
-    const searching = this.#parts.projects.find(cwd);
+    const projectSearch = this.#parts.projects.find(cwd);
     const [{ outcome, notice: openNotice, ...opened }, project, git, prompt] = await Promise.all([
       this.#parts.store.open({ conversationId, mode: "create", ...labels, now, cwd, force: false }),
-      searching,
-      searching.then(({ root }) => this.#gitInfos.of(root)),
+      projectSearch,
+      projectSearch.then(({ root }) => this.#gitInfos.of(root)),
       this.#spawner.openPrompt(cwd),
     ]);
     refuseInUse(conversationId, outcome);
@@ -85,8 +88,8 @@ export class ConversationOpener {
     if (hasNewChoice(state, settings, config)) this.#remember(state, settings, rollout);
     // A rollout that could not be opened was already waited for.
     const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
-    const listed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
-    const unlisted = saved.status === "saved" && listed.status === "not_saved" ? listed.reason : undefined;
+    const indexed = saved.status === "saved" ? await this.#indexName(conversationId, state, "rename") : saved;
+    const indexFailure = saved.status === "saved" && indexed.status === "not_saved" ? indexed.reason : undefined;
     await this.#refuseOpened(rollout);
     const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
     const conversation = await this.#spawner.spawn({
@@ -99,7 +102,7 @@ export class ConversationOpener {
       lease,
       sessionSource: resumes === undefined ? source : { resume: resumes },
       continuesOpenTurn: false,
-      notice: joinNotices([notice, openNotice, parentNotice, working?.notice, unlisted, serverNotice]),
+      notice: joinNotices([notice, openNotice, parentNotice, workingFolder?.notice, indexFailure, serverNotice]),
       recordedCwd: recorded.cwd,
       ...this.#listing(conversationId, state),
     });
@@ -116,8 +119,8 @@ export class ConversationOpener {
     if (isEmpty(before.state) && !allowEmpty) throw new EmptyRolloutError(conversationId);
     if (isPaginated(before.state) && effectiveSetting(this.#parts.config, "persistence.enabled")) return "codex_only";
     const recorded = recordedConfig(before.state);
-    const working = await this.#workingFolder(recorded, changes);
-    const { settings, notice } = this.#spawner.settings(recorded, { ...changes, cwd: working.cwd });
+    const workingFolder = await this.#workingFolder(recorded, changes);
+    const { settings, notice } = this.#spawner.settings(recorded, { ...changes, cwd: workingFolder.cwd });
     const { provider, model, cwd } = settings;
     const {
       outcome,
@@ -137,14 +140,21 @@ export class ConversationOpener {
     await this.#refuseOpened(rollout);
     const [prompt, project] = await Promise.all([this.#spawner.openPrompt(cwd), this.#parts.projects.find(cwd)]);
     // Another process may have written between reading the file and taking the lock.
-    const moved = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
-    const { state, shown, skipped } = moved ? await this.#loadOrClose(conversationId, rollout) : before;
+    const isChanged = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
+    const { state, shown, skipped } = isChanged ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (hasNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
     await this.#indexName(conversationId, state, "mend");
     await this.#indexPin(conversationId, state, "mend");
     const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
-    const notices = [notice, openNotice, working.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
+    const notices = [
+      notice,
+      openNotice,
+      workingFolder.notice,
+      tornNotice(outcome),
+      skippedNotice(skipped),
+      serverNotice,
+    ];
     return await this.#spawner.spawn({
       conversationId,
       state,

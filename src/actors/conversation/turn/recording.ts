@@ -44,10 +44,11 @@ export class Recording {
 
   line(line: NewLine, submissionId: string): void {
     if (this.#closed) return;
-    const dated = this.#write(line);
-    if (dated.type === "event_msg" && dated.payload.type !== "(unknown)") this.#publish(dated.payload, submissionId);
-    if (dated.type === "response_item") {
-      this.#publish({ type: "raw_response_item", item: dated.payload }, submissionId);
+    const timestamped = this.#write(line);
+    if (timestamped.type === "event_msg" && timestamped.payload.type !== "(unknown)")
+      this.#publish(timestamped.payload, submissionId);
+    if (timestamped.type === "response_item") {
+      this.#publish({ type: "raw_response_item", item: timestamped.payload }, submissionId);
     }
   }
 
@@ -107,10 +108,10 @@ export class Recording {
   }
 
   #write(line: NewLine): OwnLine {
-    const dated: OwnLine = { timestamp: this.#now().toISOString(), ...line };
-    apply(this.#state, dated);
-    this.#rollout.append(dated);
-    return dated;
+    const timestamped: OwnLine = { timestamp: this.#now().toISOString(), ...line };
+    apply(this.#state, timestamped);
+    this.#rollout.append(timestamped);
+    return timestamped;
   }
 }
 

@@ -142,10 +142,10 @@ interface Step {
 async function runFittingStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
   const step = await runAcceptedStep(context, turn, reasoningMode);
   if (!isOverflow(step.outcome)) return step;
-  const again = (await context.compactAfterOverflow())
+  const retried = (await context.compactAfterOverflow())
     ? await runAcceptedStep(context, turn, step.reasoningMode)
     : step;
-  return isOverflow(again.outcome) ? { ...again, outcome: withOverflowAdvice(again.outcome) } : again;
+  return isOverflow(retried.outcome) ? { ...retried, outcome: withOverflowAdvice(retried.outcome) } : retried;
 }
 
 async function runAcceptedStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
@@ -171,17 +171,17 @@ function withOverflowAdvice({ status, failure }: Overflow): Overflow {
 /** Makes one model call; the calls in its answer are not run yet. */
 async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: ReasoningMode): Promise<Step> {
   const calls: NormalizedCall[] = [];
-  const admission = new CallNormalizer(context.state.history);
+  const normalizer = new CallNormalizer(context.state.history);
   const answer: ResponseItem[] = [];
   let lastAgentMessage: string | null = null;
   const callEvents = new ToolCallEvents((msg) => context.publish(msg));
   const listener = stepListener(context, turn, callEvents, (itemId, received) => {
     let item = received;
     if (isRunnableCall(received)) {
-      const admitted = admission.normalize(received);
-      calls.push(admitted);
-      callEvents.end(itemId, admitted);
-      item = admitted.call;
+      const normalized = normalizer.normalize(received);
+      calls.push(normalized);
+      callEvents.end(itemId, normalized);
+      item = normalized.call;
     }
     answer.push(item);
     if (item.type === "message" && item.role === "assistant") lastAgentMessage = messageText(item);
@@ -202,7 +202,7 @@ async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: Re
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
   const wholeCalls = isTruncated ? refuseTruncatedCall(calls, answer.at(-1)) : calls;
   if (isTruncated) callEvents.cutOff();
-  return { request, reasoningMode: reasoningMode, outcome, calls: wholeCalls, lastAgentMessage };
+  return { request, reasoningMode, outcome, calls: wholeCalls, lastAgentMessage };
 }
 
 /**
@@ -245,7 +245,7 @@ function stepListener(
   context: StepContext,
   turn: ActiveTurn,
   callEvents: ToolCallEvents,
-  admit: (itemId: string, item: ResponseItem) => ResponseItem,
+  normalize: (itemId: string, item: ResponseItem) => ResponseItem,
 ): ModelCallListener {
   return {
     textDelta: (itemId, delta) => {
@@ -261,7 +261,7 @@ function stepListener(
     room: () => context.eventRoom(),
     item: (itemId, received) => {
       if (!modelWrittenItems.has(received.type)) turn.noteOutside(received.type);
-      const item = admit(itemId, received);
+      const item = normalize(itemId, received);
       if (item.type === "message") turn.finishMessage();
       context.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) context.record({ type: "event_msg", payload: msg });

@@ -101,16 +101,16 @@ async function runTurnToEnd(
   );
   await calls.end();
   // A later interrupt comes too late: the line that ends the turn is written without a pause.
-  const decided: TurnEnd = signal.aborted ? { status: "aborted" } : end;
-  if (decided.status === "failed") {
-    context.publish({ type: "error", message: decided.failure.message, codex_error_info: decided.failure.code }, id);
+  const finalEnd: TurnEnd = signal.aborted ? { status: "aborted" } : end;
+  if (finalEnd.status === "failed") {
+    context.publish({ type: "error", message: finalEnd.failure.message, codex_error_info: finalEnd.failure.code }, id);
   }
   cell.previousSettings = settings;
   // The answer is complete: an interrupt from now on ends the compaction, not the turn.
-  if (decided.status === "completed") await compaction.compactIfDue("end", budget.signal);
+  if (finalEnd.status === "completed") await compaction.compactIfDue("end", budget.signal);
   const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
-  await recordEnd(recording, turn, decided, { ...timesOf(turn, parts.now()), ...cost });
+  await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, parts.now()), ...cost });
 }
 
 function recordInput(

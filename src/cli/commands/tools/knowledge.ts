@@ -85,7 +85,7 @@ async function removeFromKnowledge(context: ContextOf<"knowledge">): Promise<num
     const message = `${left.join(", ")} is in .diligent, which cody only reads`;
     throw new CommandError(message, exitCodes.failed, [hint]);
   }
-  await printResult(context, { text: `✓ Removed: ${removed.join(", ")}`, json: { removed: removed } });
+  await printResult(context, { text: `✓ Removed: ${removed.join(", ")}`, json: { removed } });
   return 0;
 }
 
