@@ -75,9 +75,9 @@ export type SummaryProvider =
   | (Omit<WireTarget, "credential" | "origin"> & { readonly access: Access })
   | { readonly kind: "provider"; readonly provider: Provider };
 
-function providerOf(by: SummaryProvider): string {
-  if (by.kind === "provider") return by.provider.name;
-  return by.kind === "wire" ? by.provider : by.kind;
+function providerOf(summarizer: SummaryProvider): string {
+  if (summarizer.kind === "provider") return summarizer.provider.name;
+  return summarizer.kind === "wire" ? summarizer.provider : summarizer.kind;
 }
 
 export class Summarizer {
@@ -92,27 +92,27 @@ export class Summarizer {
   }
 
   /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
-  async summarize(by: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
+  async summarize(summarizer: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     const { conversationId, items } = request;
-    const provider = providerOf(by);
+    const provider = providerOf(summarizer);
     const passage = await this.#gate.enter(
       { provider, conversationId, tokens: () => estimateItemTokens(items, estimateTokens) },
       signal,
     );
     if (passage === undefined) return { status: "aborted" };
-    const outcome = await this.#ask(by, request, signal);
+    const outcome = await this.#ask(summarizer, request, signal);
     passage.release(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
     if (outcome.status === "failed") this.#gate.noteFailure(provider, outcome.failure);
     return outcome;
   }
 
   /** A request in this thread has the same deadline as one in a worker thread. */
-  async #ask(by: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
-    if (by.kind === "wire") return await this.#askOverWire(by, request, signal);
-    if (by.kind === "offline") return await summarizeInThread(this.#io, by, request, signal);
+  async #ask(summarizer: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
+    if (summarizer.kind === "wire") return await this.#askOverWire(summarizer, request, signal);
+    if (summarizer.kind === "offline") return await summarizeInThread(this.#io, summarizer, request, signal);
     const deadlineMs = ioPoolLimits.deadlineMs.summarize;
     const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-    const outcome = await summarize(by.provider, request, { signal: until });
+    const outcome = await summarize(summarizer.provider, request, { signal: until });
     if (outcome.status !== "aborted" || signal.aborted) return outcome;
     const message = `summarizing took longer than ${deadlineMs / 1000} s`;
     return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };

@@ -50,19 +50,19 @@ type CredentialsMsg = { readonly type: "warning"; readonly message: string };
 const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
   name: "credentials",
   start: ({ logins, ...parts }, { publish }) => {
-    const keepers = new Map<LoginName, LoginTokens>();
+    const tokensByLogin = new Map<LoginName, LoginTokens>();
     const keys = new Map<string, string>();
     const warn = (message: string): void => publish({ type: "warning", message });
 
-    function keeperOf(name: LoginName): LoginTokens {
-      const known = keepers.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn });
-      keepers.set(name, known);
+    function loginTokens(name: LoginName): LoginTokens {
+      const known = tokensByLogin.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn });
+      tokensByLogin.set(name, known);
       return known;
     }
 
     return {
-      token: ({ login }) => replyOf(login, keeperOf(login).tokens()),
-      renew: ({ login, refused }) => replyOf(login, keeperOf(login).renewed(refused)),
+      token: ({ login }) => replyOf(login, loginTokens(login).tokens()),
+      renew: ({ login, refused }) => replyOf(login, loginTokens(login).renewed(refused)),
       kept_key: async ({ provider }) => {
         const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
         // A missing key is not cached: a locked keyring may be unlocked next time.
@@ -153,13 +153,13 @@ interface LoginTokensParts {
 /** The tokens of one login. All callers get the same tokens, which are renewed only once across processes. */
 export class LoginTokens {
   readonly #parts: LoginTokensParts;
-  #held: TokenSet | undefined;
-  /** Whether `#held` could not be written and is newer than the file. */
+  #current: TokenSet | undefined;
+  /** Whether `#current` could not be written and is newer than the file. */
   #isUnsaved = false;
   #renewing: Promise<TokenSet> | undefined;
   #notBefore = 0;
   /** The fingerprint of a permanently refused refresh token, and the reason. */
-  #refused: { readonly fingerprint: string; readonly reason: string } | undefined;
+  #rejectedRenewal: { readonly fingerprint: string; readonly reason: string } | undefined;
 
   constructor(parts: LoginTokensParts) {
     this.#parts = parts;
@@ -167,30 +167,30 @@ export class LoginTokens {
 
   /** Returns tokens that are valid for a while. Rejects with a `FailureError` when there are none. */
   async tokens(): Promise<TokenSet> {
-    this.#held ??= (await this.#find())?.tokens;
-    if (this.#held === undefined) throw noLoginError(this.#parts.facts);
-    const held = this.#held;
-    if (this.#isFresh(held) || this.#mayWait(held)) return held;
+    this.#current ??= (await this.#find())?.tokens;
+    if (this.#current === undefined) throw noLoginError(this.#parts.facts);
+    const current = this.#current;
+    if (this.#isFresh(current) || this.#mayWait(current)) return current;
     try {
       return await this.#renew(undefined);
     } catch (error) {
       // The held token is still valid for a little while, so the failure is not reported yet.
-      if (!(error instanceof FailureError) || this.#hasEnded(held)) throw error;
+      if (!(error instanceof FailureError) || this.#hasEnded(current)) throw error;
       this.#notBefore = this.#parts.now() + restMs;
-      return held;
+      return current;
     }
   }
 
   /** Returns tokens other than the refused access token. */
-  async renewed(refused: string): Promise<TokenSet> {
-    const held = this.#held;
-    if (held !== undefined && held.accessToken !== refused && this.#isFresh(held)) return held;
-    return await this.#renew(refused);
+  async renewed(rejectedToken: string): Promise<TokenSet> {
+    const current = this.#current;
+    if (current !== undefined && current.accessToken !== rejectedToken && this.#isFresh(current)) return current;
+    return await this.#renew(rejectedToken);
   }
 
-  #renew(refused: string | undefined): Promise<TokenSet> {
+  #renew(rejectedToken: string | undefined): Promise<TokenSet> {
     if (this.#renewing !== undefined) return this.#renewing;
-    const renewal = this.#renewOnce(refused).finally(() => {
+    const renewal = this.#renewOnce(rejectedToken).finally(() => {
       this.#renewing = undefined;
     });
     this.#renewing = renewal;
@@ -198,15 +198,16 @@ export class LoginTokens {
     return renewal;
   }
 
-  async #renewOnce(refused: string | undefined): Promise<TokenSet> {
-    const isUsable = ({ accessToken }: TokenSet): boolean => accessToken !== refused;
+  async #renewOnce(rejectedToken: string | undefined): Promise<TokenSet> {
+    const isUsable = ({ accessToken }: TokenSet): boolean => accessToken !== rejectedToken;
     // Most often another process has renewed them already, and the lock is not needed.
     const found = await this.#newest();
-    if (found !== undefined && isUsable(found.tokens) && this.#isFresh(found.tokens)) return this.#hold(found.tokens);
+    if (found !== undefined && isUsable(found.tokens) && this.#isFresh(found.tokens))
+      return this.#setCurrent(found.tokens);
     return await this.#parts.store.locked(async () => {
       const current = await this.#newest();
       if (current === undefined) throw noLoginError(this.#parts.facts);
-      if (isUsable(current.tokens) && this.#isFresh(current.tokens)) return this.#hold(current.tokens);
+      if (isUsable(current.tokens) && this.#isFresh(current.tokens)) return this.#setCurrent(current.tokens);
       return await this.#refresh(current);
     });
   }
@@ -217,7 +218,8 @@ export class LoginTokens {
     const { tokens } = current;
     const { refreshToken } = tokens;
     if (refreshToken === undefined) throw loginEndedError(facts, "it cannot be renewed");
-    if (this.#refused?.fingerprint === fingerprint(refreshToken)) throw loginEndedError(facts, this.#refused.reason);
+    if (this.#rejectedRenewal?.fingerprint === fingerprint(refreshToken))
+      throw loginEndedError(facts, this.#rejectedRenewal.reason);
     const endpoint = { fetch: this.#parts.fetch, deadlineMs };
     const outcome = await refreshTokens(facts, refreshToken, endpoint);
     if (outcome.status === "answered") {
@@ -229,17 +231,17 @@ export class LoginTokens {
     // The program that owns these tokens may have renewed them at the same time, without our lock.
     const again = await this.#newest();
     if (again !== undefined && again.tokens.accessToken !== tokens.accessToken && this.#isFresh(again.tokens)) {
-      return this.#hold(again.tokens);
+      return this.#setCurrent(again.tokens);
     }
     if (outcome.status === "failed") throw new FailureError(outcome.failure);
-    this.#refused = { fingerprint: fingerprint(refreshToken), reason: outcome.reason };
+    this.#rejectedRenewal = { fingerprint: fingerprint(refreshToken), reason: outcome.reason };
     throw loginEndedError(facts, outcome.reason);
   }
 
   /** New tokens that cannot be written are used anyway and kept in memory as the newest ones. */
   async #save(tokens: TokenSet): Promise<TokenSet> {
     const { facts, store } = this.#parts;
-    this.#held = tokens;
+    this.#current = tokens;
     this.#learn(tokens);
     try {
       await store.write(facts.name, tokens);
@@ -258,10 +260,11 @@ export class LoginTokens {
   /** Returns the tokens in the files, unless the held ones are newer and could not be written. */
   async #newest(): Promise<FoundTokens | undefined> {
     const found = await this.#find();
-    const held = this.#held;
-    if (!this.#isUnsaved || held === undefined) return found;
-    const isBehind = found?.tokens.refreshToken === undefined || fingerprint(found.tokens.refreshToken) === held.parent;
-    return isBehind ? { tokens: held, source: this.#parts.store.path } : found;
+    const current = this.#current;
+    if (!this.#isUnsaved || current === undefined) return found;
+    const isBehind =
+      found?.tokens.refreshToken === undefined || fingerprint(found.tokens.refreshToken) === current.parent;
+    return isBehind ? { tokens: current, source: this.#parts.store.path } : found;
   }
 
   async #find(): Promise<FoundTokens | undefined> {
@@ -276,8 +279,8 @@ export class LoginTokens {
     if (refreshToken !== undefined) this.#parts.learn(refreshToken);
   }
 
-  #hold(tokens: TokenSet): TokenSet {
-    this.#held = tokens;
+  #setCurrent(tokens: TokenSet): TokenSet {
+    this.#current = tokens;
     return tokens;
   }
 

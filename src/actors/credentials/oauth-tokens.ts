@@ -45,8 +45,8 @@ export async function exchangeCode(
     client_id: facts.clientId,
     code_verifier: grant.verifier,
   });
-  const sent = { type: "application/x-www-form-urlencoded", body: body.toString(), secret: grant.code };
-  return await post(facts, sent, endpoint);
+  const tokenRequest = { type: "application/x-www-form-urlencoded", body: body.toString(), secret: grant.code };
+  return await post(facts, tokenRequest, endpoint);
 }
 
 interface TokenRequest {
@@ -57,18 +57,18 @@ interface TokenRequest {
 
 async function post(
   { tokenUrl, title }: LoginFacts,
-  sent: TokenRequest,
+  tokenRequest: TokenRequest,
   endpoint: TokenEndpoint,
 ): Promise<TokenOutcome> {
   try {
     const response = await endpoint.fetch(tokenUrl, {
       method: "POST",
-      headers: { "content-type": sent.type, accept: "application/json" },
-      body: sent.body,
+      headers: { "content-type": tokenRequest.type, accept: "application/json" },
+      body: tokenRequest.body,
       signal: AbortSignal.timeout(endpoint.deadlineMs),
     });
     const value: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) return outcomeOfError(response.status, errorNameIn(value, sent.secret), title);
+    if (!response.ok) return outcomeOfError(response.status, errorNameIn(value, tokenRequest.secret), title);
     const answer = TokenAnswer.safeParse(value).data;
     if (answer !== undefined) return { status: "answered", answer };
     return failed(`${title}: the server returned no tokens`);
@@ -76,7 +76,7 @@ async function post(
     if ((error as Error).name === "AbortError" || (error as Error).name === "TimeoutError") {
       return failed(`${title}: the server did not answer in time`, "timeout");
     }
-    return { status: "failed", failure: wireFailure(error, { provider: title, apiKey: sent.secret }) };
+    return { status: "failed", failure: wireFailure(error, { provider: title, apiKey: tokenRequest.secret }) };
   }
 }
 

@@ -126,8 +126,8 @@ export class ProjectStore {
     if ((await knowledgeStamp(join(root, ...ownFolders))) === "ENOENT") return { ids: [], lines: 0 };
     await using folder = await this.#ownFolder();
     const removed = await removeLines(folder, (lines) => {
-      const goes = chosen(lines.flatMap(({ entry }) => entry ?? []));
-      return lines.filter(({ entry }) => (entry === undefined ? !keepsUnknown : goes.has(entry.id)));
+      const idsToRemove = chosen(lines.flatMap(({ entry }) => entry ?? []));
+      return lines.filter(({ entry }) => (entry === undefined ? !keepsUnknown : idsToRemove.has(entry.id)));
     });
     return { ids: [...new Set(removed.flatMap(({ entry }) => entry?.id ?? []))], lines: removed.length };
   }

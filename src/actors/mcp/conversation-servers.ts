@@ -40,7 +40,7 @@ interface Offered {
 /** The MCP servers of one conversation: their start, and their tools under names unique in the conversation. */
 export class ConversationServers {
   readonly #lease: Lease;
-  readonly #own: ReadonlySet<string>;
+  readonly #toolNames: ReadonlySet<string>;
   readonly #ownSpecs: () => readonly ToolSpec[];
   readonly #unlisten: readonly (() => void)[];
   readonly #statuses = new Map<string, McpStartupStatus>();
@@ -53,7 +53,7 @@ export class ConversationServers {
   /** `own` are the conversation's tools that do not come from servers. */
   constructor(lease: Lease, own: { readonly names: Iterable<string>; readonly specs: () => readonly ToolSpec[] }) {
     this.#lease = lease;
-    this.#own = new Set(own.names);
+    this.#toolNames = new Set(own.names);
     this.#ownSpecs = own.specs;
     this.#resourceTools = resourceTools(() => this.#withResources());
     this.#unlisten = lease.servers.map((server) => server.listen(() => this.#changed(server)));
@@ -103,7 +103,7 @@ export class ConversationServers {
       list("prompts/list", "prompts", withPrompts),
     ]);
     const tools = this.specs
-      .filter(({ name }) => !this.#own.has(name))
+      .filter(({ name }) => !this.#toolNames.has(name))
       .map(({ name, description, parameters }) => [name, { name, description, inputSchema: parameters }] as const);
     return { tools: Object.fromEntries(tools), resources, resource_templates, prompts };
   }
@@ -171,7 +171,7 @@ export class ConversationServers {
   #offer(): Offered {
     const tools = new Map<string, Tool>();
     const specs: ToolSpec[] = [];
-    const usedNames = new Set(this.#own);
+    const usedNames = new Set(this.#toolNames);
     for (const server of this.servers) {
       for (const listed of "tools" in server.state ? server.state.tools : []) {
         if (tools.size === maxTools) break;

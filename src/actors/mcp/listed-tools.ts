@@ -59,7 +59,7 @@ type Wanted = Pick<McpServerEntry, "enabled_tools" | "disabled_tools">;
 export class ToolList {
   readonly #wanted: Wanted;
   readonly #tools = new Map<string, ListedTool>();
-  readonly #leftOut: string[] = [];
+  readonly #skipped: string[] = [];
   #checked = 0;
 
   constructor(wanted: Wanted) {
@@ -78,18 +78,18 @@ export class ToolList {
       const { name } = Object(raw) as { readonly name?: unknown };
       if (typeof name === "string" && !isWanted(name, this.#wanted)) continue;
       const tool = this.#tools.size < maxTools ? listedTool(raw) : tooMany;
-      if (typeof tool === "string") this.#leaveOut(String(name), tool);
-      else if (this.#tools.has(tool.name)) this.#leaveOut(tool.name, "duplicate name");
+      if (typeof tool === "string") this.#skip(String(name), tool);
+      else if (this.#tools.has(tool.name)) this.#skip(tool.name, "duplicate name");
       else this.#tools.set(tool.name, tool);
     }
   }
 
   get listed(): ListedTools {
-    return { tools: [...this.#tools.values()], leftOut: [...this.#leftOut] };
+    return { tools: [...this.#tools.values()], leftOut: [...this.#skipped] };
   }
 
-  #leaveOut(name: string, why: string): void {
-    if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(`${shortened(visible(name), 80)}: ${why}`);
+  #skip(name: string, why: string): void {
+    if (this.#skipped.length < maxLeftOut) this.#skipped.push(`${shortened(visible(name), 80)}: ${why}`);
   }
 }
 
@@ -143,12 +143,12 @@ function inner(value: unknown): unknown {
 
 /** Returns the model's name for a tool: `mcp__server__tool`, in characters and a length that every wire API accepts. */
 export function toolName(server: string, tool: string, usedNames: ReadonlySet<string>): string {
-  const plain = `mcp__${server}__${tool}`;
-  const fit = plain.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+  const fullName = `mcp__${server}__${tool}`;
+  const fit = fullName.replaceAll(/[^A-Za-z0-9_-]/g, "_");
   // A changed name could equal another tool's name, so it gets a hash of the original.
-  if (fit === plain && fit.length <= maxToolNameChars && !usedNames.has(fit)) return fit;
+  if (fit === fullName && fit.length <= maxToolNameChars && !usedNames.has(fit)) return fit;
   for (let count = 0; ; count += 1) {
-    const hash = createHash("sha256").update(`${plain}\0${count}`).digest("hex").slice(0, hashChars);
+    const hash = createHash("sha256").update(`${fullName}\0${count}`).digest("hex").slice(0, hashChars);
     const name = `${fit.slice(0, maxToolNameChars - hashChars - 1)}_${hash}`;
     if (!usedNames.has(name)) return name;
   }

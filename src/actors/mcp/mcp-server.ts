@@ -103,7 +103,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
     let isListOld = false;
     let listedAt = -relistMs;
 
-    function become(next: ServerState): void {
+    function setState(next: ServerState): void {
       state = next;
       context.publish({ type: "state", state });
     }
@@ -121,7 +121,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
 
     async function connect(signal: AbortSignal): Promise<Connection> {
       if (!window.spend()) throw new Error(`it was started ${budget.restarts} times within a minute; ${lastError()}`);
-      if (state.status !== "lost") become({ status: "starting" });
+      if (state.status !== "lost") setState({ status: "starting" });
       stderr.forget();
       const deadline = new CallDeadline((entry.startup_timeout_sec ?? defaultStartMs / 1_000) * 1_000, signal);
       let opened: Connection | undefined;
@@ -137,13 +137,13 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         );
         const tools = await list(opened, deadline.signal);
         connection = opened;
-        become({ status: "ready", offers: opened.offers, ...tools });
+        setState({ status: "ready", offers: opened.offers, ...tools });
         for (const text of tools.leftOut) log(`mcp ${name}: a tool is left out: ${redactor.text(text)}`);
         return opened;
       } catch (error) {
         await opened?.close();
         const reason = deadline.isOver ? `it was not ready within ${deadline.text}` : messageOf(error);
-        become({ status: "failed", error: explained(reason) });
+        setState({ status: "failed", error: explained(reason) });
         throw new Error(explained(reason), { cause: error });
       } finally {
         deadline.end();
@@ -203,7 +203,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
           log(`mcp ${name}: lost: ${explained(reason)}`);
           if (connection === undefined || self() !== connection) return;
           connection = undefined;
-          if (state.status === "ready") become({ ...state, status: "lost" });
+          if (state.status === "ready") setState({ ...state, status: "lost" });
         },
       };
     }
@@ -245,7 +245,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         const bounds = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
         // If listing fails, the tools cannot be known to be unchanged, so none is offered.
         const tools = await list(open, bounds).catch(() => ({ tools: [], leftOut: [] }));
-        if (open === connection) become({ status: "ready", offers: open.offers, ...tools });
+        if (open === connection) setState({ status: "ready", offers: open.offers, ...tools });
       }
     }
 
@@ -257,7 +257,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       connect: async () => {
         await connected().catch((error: unknown) => {
           // Out of budget: no connection was attempted.
-          if (state.status !== "failed") become({ status: "failed", error: redacted(messageOf(error)) });
+          if (state.status !== "failed") setState({ status: "failed", error: redacted(messageOf(error)) });
         });
         return state;
       },

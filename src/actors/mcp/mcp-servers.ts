@@ -51,10 +51,10 @@ export class McpServers {
   }
 
   lease(root: string, entries: McpServerEntries): Lease {
-    const wanted = Object.entries(entries).filter(([, { enabled }]) => enabled !== false);
+    const enabledEntries = Object.entries(entries).filter(([, { enabled }]) => enabled !== false);
     const redactor = new McpRedactor(entries, this.#options.env);
     // Two projects, or two configurations of one name, must not share a process.
-    const keys = wanted.map(([name, entry]) => {
+    const keys = enabledEntries.map(([name, entry]) => {
       const key = JSON.stringify([root, name, entry]);
       const known = this.#used.get(key) ?? {
         server: new SharedServer({ name, entry, root, ...this.#options, redactor }),
@@ -128,7 +128,7 @@ export class SharedServer {
     this.#ref = spawn(mcpServer, options, {
       capacity,
       onEvent: ({ msg }) => this.#onMessage(msg),
-      onFailed: ({ message }) => this.#become({ status: "failed", error: message }),
+      onFailed: ({ message }) => this.#setState({ status: "failed", error: message }),
     });
   }
 
@@ -138,9 +138,9 @@ export class SharedServer {
 
   /** Calls back after every change, until the returned function is called. */
   listen(listener: () => void): () => void {
-    const own = isolateListener("mcp", listener);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    const isolated = isolateListener("mcp", listener);
+    this.#listeners.add(isolated);
+    return () => this.#listeners.delete(isolated);
   }
 
   /** Never rejects; errors are in the state. */
@@ -181,7 +181,7 @@ export class SharedServer {
   }
 
   #onMessage(msg: McpServerMsg): void {
-    if (msg.type === "state") return this.#become(msg.state);
+    if (msg.type === "state") return this.#setState(msg.state);
     void this.#answer(msg);
   }
 
@@ -190,7 +190,7 @@ export class SharedServer {
     await this.#ref.tell({ type: "elicitation_answer", id, answer }).catch(() => undefined);
   }
 
-  #become(state: ServerState): void {
+  #setState(state: ServerState): void {
     this.#state = state;
     if (state.status === "failed") this.#pause.failed();
     if (state.status === "ready") this.#pause.worked();

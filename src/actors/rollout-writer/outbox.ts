@@ -70,7 +70,7 @@ export class RolloutOutbox implements Outgoing {
   readonly #options: RolloutOutboxOptions;
   readonly #rollouts = new Map<string, OutboxRollout>();
   /** Rollouts closed without the writer's answer; their locks may still exist. */
-  readonly #perhapsLocked = new Set<string>();
+  readonly #maybeLocked = new Set<string>();
   readonly #limitBytes: number;
   readonly deadlineMs: number;
   #writer: RolloutWriterRef | undefined;
@@ -159,7 +159,7 @@ export class RolloutOutbox implements Outgoing {
   }
 
   closedUnanswered(path: string): void {
-    this.#perhapsLocked.add(path);
+    this.#maybeLocked.add(path);
   }
 
   forget(rollout: OutboxRollout): void {
@@ -168,11 +168,11 @@ export class RolloutOutbox implements Outgoing {
 
   /** Without this, no other process could take these locks while this process runs. */
   async #releaseLocks(): Promise<void> {
-    if (this.#perhapsLocked.size === 0) return;
+    if (this.#maybeLocked.size === 0) return;
     const owner = await this.#owner?.catch(() => undefined);
     if (owner === undefined) return;
-    for (const path of this.#perhapsLocked) await releaseLock(path, owner).catch(() => undefined);
-    this.#perhapsLocked.clear();
+    for (const path of this.#maybeLocked) await releaseLock(path, owner).catch(() => undefined);
+    this.#maybeLocked.clear();
   }
 
   #onEvent(event: RolloutWriterEvent): void {

@@ -133,8 +133,8 @@ export class RolloutRecorder implements TurnRecorder {
       encode: this.#encode,
     });
     if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
-    const begins = !exists || (outcome.status === "open" && outcome.bytes === 0);
-    if (begins) rollout.append(this.#firstLine(conversationId, metadata));
+    const isNew = !exists || (outcome.status === "open" && outcome.bytes === 0);
+    if (isNew) rollout.append(this.#firstLine(conversationId, metadata));
     return { rollout, refused: new Set() };
   }
 

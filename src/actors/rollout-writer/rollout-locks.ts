@@ -211,7 +211,7 @@ export class CodexLocks {
   readonly #sessions: string;
   readonly #searchPath: string;
   /** One at a time: all of them would wait for the same lock. */
-  readonly #lane = new ConcurrencyLimit(1);
+  readonly #queue = new ConcurrencyLimit(1);
 
   constructor({ codexHome, searchPath }: CodexLocksOptions) {
     this.#directory = join(codexHome, "thread-writer-locks");
@@ -229,7 +229,7 @@ export class CodexLocks {
 
   /** Never rejects. */
   take(conversationId: string): Promise<CodexLock> {
-    return this.#lane.run(() =>
+    return this.#queue.run(() =>
       this.#take(bareId(conversationId)).catch((error: unknown) => ({
         status: "unavailable",
         reason: messageOf(error),
@@ -255,7 +255,7 @@ export class CodexLocks {
 
   /** The file is removed only under the coordination lock, so that no process locks a file that was just removed. */
   #release(fd: number, path: string): Promise<void> {
-    return this.#lane.run(async () => {
+    return this.#queue.run(async () => {
       const coordination = await this.#coordination().catch(() => undefined);
       await nodeFileSystem.close(fd).catch(() => undefined);
       if (typeof coordination !== "number") return;

@@ -48,7 +48,7 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
     name: "rollout_writer",
     start: (_options, context) => {
       const savers = new Map<string, RolloutSaver>();
-      const lanes = new ConcurrencyLimit(maxParallelSaves);
+      const saveLimit = new ConcurrencyLimit(maxParallelSaves);
       const disk = {
         fileSystem,
         descriptors: new Descriptors(openFiles),
@@ -59,7 +59,7 @@ export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenF
         const { conversationId } = command;
         const before = savers.get(conversationId);
         const file = new RolloutFile(disk, command);
-        const saver = new RolloutSaver(conversationId, file, lanes, (event) => context.publish(event));
+        const saver = new RolloutSaver(conversationId, file, saveLimit, (event) => context.publish(event));
         savers.set(conversationId, saver);
         const outcome = await saver.open(before?.abandon());
         if (outcome.status === "in_use" && savers.get(conversationId) === saver) savers.delete(conversationId);
@@ -117,12 +117,12 @@ class RolloutSaver {
   constructor(
     conversationId: string,
     file: RolloutFile,
-    lanes: ConcurrencyLimit,
+    saveLimit: ConcurrencyLimit,
     publish: (event: RolloutWriterEvent) => void,
   ) {
     this.#conversationId = conversationId;
     this.#file = file;
-    this.#limit = lanes;
+    this.#limit = saveLimit;
     this.#publish = publish;
   }
 

@@ -91,7 +91,7 @@ interface ReaderOptions<E> {
 /** One reader of an event queue. `next` may be called again before it has resolved; the calls are served in order. */
 export class EventReader<E extends { readonly seq: number }> implements AsyncIterableIterator<E> {
   readonly #options: ReaderOptions<E>;
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
   /** The number the reader needs next; undefined until its first event. */
   #position: number | undefined;
   /** The number of the last event that was dropped from the front of the backlog. */
@@ -108,10 +108,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   /** Resolvers of pending `room` calls. */
   #awaitingRoom: (() => void)[] = [];
 
-  constructor(options: ReaderOptions<E>, since: number | undefined, leave: () => void) {
+  constructor(options: ReaderOptions<E>, since: number | undefined, unsubscribe: () => void) {
     this.#options = options;
     this.#position = since;
-    this.#leave = leave;
+    this.#unsubscribe = unsubscribe;
   }
 
   /** While lossless, no event is dropped, and the publisher has to wait for `room`. */
@@ -131,7 +131,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   receive(event: E): void {
     if (this.#isClosed || event.seq < (this.#position ?? event.seq)) return;
     // A pending `next` call means that the backlog is empty.
-    if (this.#waiting.length > 0 && event.seq === this.#position) return this.#hand(event);
+    if (this.#waiting.length > 0 && event.seq === this.#position) return this.#handOver(event);
     if (this.#position === undefined) this.#position = event.seq;
     // Everything unread is contiguous, so only the first event can come after a gap.
     else if (this.#unread === 0 && event.seq > this.#position) this.#droppedThrough = event.seq - 1;
@@ -172,7 +172,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   return(): Promise<IteratorResult<E, undefined>> {
-    this.#leave();
+    this.#unsubscribe();
     this.#backlog = [];
     this.#head = 0;
     this.#weight = 0;
@@ -221,7 +221,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     return true;
   }
 
-  #hand(event: E): void {
+  #handOver(event: E): void {
     this.#position = event.seq + 1;
     this.#waiting.shift()?.({ done: false, value: event });
   }

@@ -222,8 +222,8 @@ class ThreadCell implements ThreadListener {
       if (thread !== this.#thread) return;
       const rest = this.#refuseUnclonable(batch);
       if (rest.length === batch.length) return thread.die(`deliver: ${messageOf(error)}`);
-      const wanted = rest.filter((delivery) => this.#calls.has(delivery));
-      if (wanted.length > 0) return this.#deliver(thread, wanted);
+      const pending = rest.filter((delivery) => this.#calls.has(delivery));
+      if (pending.length > 0) return this.#deliver(thread, pending);
     }
     this.#deliverNext();
     this.#hold();

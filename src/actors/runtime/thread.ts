@@ -29,8 +29,8 @@ export class Thread {
   readonly #ports: readonly MessagePort[];
   readonly #remote: Comlink.Remote<ThreadControl>;
   readonly #exit = new Deferred<void>();
-  #over = false;
-  #held = false;
+  #isEnded = false;
+  #isHeld = false;
 
   constructor(options: ThreadOptions, listener: ThreadListener) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class Thread {
     this.#watch();
     this.#remote = Comlink.wrap<ThreadControl>(comlinkEndpoint(control.port1));
     reports.port1.on("message", (batch: Report[]) => {
-      for (const report of batch) if (!this.#over) listener.report(report);
+      for (const report of batch) if (!this.#isEnded) listener.report(report);
     });
     // A thread with nothing to do must not keep the process alive.
     this.#worker.unref();
@@ -79,15 +79,15 @@ export class Thread {
 
   /** While held, the thread keeps the process alive. */
   hold(held: boolean): void {
-    if (held === this.#held) return;
-    this.#held = held;
+    if (held === this.#isHeld) return;
+    this.#isHeld = held;
     if (held) this.#worker.ref();
     else this.#worker.unref();
   }
 
   /** Terminates the thread; resolves when it has exited. */
   async close(): Promise<void> {
-    this.#over = true;
+    this.#isEnded = true;
     for (const port of this.#ports) port.close();
     await this.#worker.terminate();
     await this.#exit.promise;
@@ -95,7 +95,7 @@ export class Thread {
 
   /** Closes a thread that can no longer be used and reports its death. */
   die(reason: string): void {
-    if (this.#over) return;
+    if (this.#isEnded) return;
     void this.close();
     this.#listener.died(makeFailure("thread_died", `${this.#options.name}: ${reason}`, true));
   }
@@ -123,8 +123,8 @@ export class Thread {
   /** Sets a deadline, because Comlink never settles a call to a thread that died or hangs. */
   #expect(what: string, answer: Promise<unknown>): void {
     const { deadlineMs } = this.#options;
-    const late = (): void => this.die(`no answer to ${what} within ${deadlineMs} ms`);
-    const forget = startDeadline(deadlineMs, late, { unref: true });
+    const onTimeout = (): void => this.die(`no answer to ${what} within ${deadlineMs} ms`);
+    const forget = startDeadline(deadlineMs, onTimeout, { unref: true });
     answer.then(forget, forget);
   }
 }

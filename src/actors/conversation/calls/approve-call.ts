@@ -105,8 +105,8 @@ function endOfRefusedCall(decision: ReviewDecision, call: RunnableCall, { budget
   if (typeof decision === "object") return refusedEnd(call, decision.denied.rejection);
   if (decision === "approved" || decision === "approved_for_session") return undefined;
   if (decision === "abort") return budget.signal.aborted ? { type: "no_output" } : { type: "stop" };
-  const who = decision === "denied" ? "by the user" : "because the approval request timed out";
-  return { type: "output", text: `${call.name} was refused ${who}`, success: false };
+  const refusedBy = decision === "denied" ? "by the user" : "because the approval request timed out";
+  return { type: "output", text: `${call.name} was refused ${refusedBy}`, success: false };
 }
 
 function refusedEnd({ name }: RunnableCall, reason: string): CallEnd {

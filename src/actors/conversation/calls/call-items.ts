@@ -107,10 +107,10 @@ export class CallNormalizer {
   #withOwnId(item: RunnableCallItem): RunnableCallItem {
     const id = item.call_id;
     if (typeof id !== "string") return item;
-    let own = id;
-    for (let count = 2; this.#used.has(own); count += 1) own = `${id}_${count}`;
-    this.#used.add(own);
-    return own === id ? item : { ...item, call_id: own };
+    let uniqueId = id;
+    for (let count = 2; this.#used.has(uniqueId); count += 1) uniqueId = `${id}_${count}`;
+    this.#used.add(uniqueId);
+    return uniqueId === id ? item : { ...item, call_id: uniqueId };
   }
 }
 

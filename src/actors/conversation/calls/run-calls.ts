@@ -183,22 +183,22 @@ async function runCall(call: RunnableCall, callContext: CallContext): Promise<Ca
     }
     if (callContext.budget.signal.aborted) return { type: "no_output" };
   }
-  using whole = callContext.outputs === undefined ? undefined : new WholeOutput(callContext.outputs);
+  using wholeOutput = callContext.outputs === undefined ? undefined : new WholeOutput(callContext.outputs);
   const { content, success, isPart, images } = await executeTool(
     call,
     { command, wasAsked: approval.wasAsked },
     callContext,
-    whole,
+    wholeOutput,
   );
   const end = outputEnd(content, success);
-  return { ...end, images, whole: isPart === true ? whole?.text : end.text === content ? undefined : content };
+  return { ...end, images, whole: isPart === true ? wholeOutput?.text : end.text === content ? undefined : content };
 }
 
 async function executeTool(
   call: RunnableCall,
   approved: Pick<ToolContext, "command" | "wasAsked">,
   callContext: CallContext,
-  whole: WholeOutput | undefined,
+  wholeOutput: WholeOutput | undefined,
 ): Promise<ToolOutput> {
   const { turn, budget, env, stamps, earlier, saveKnowledge } = callContext;
   let isOver = false;
@@ -212,7 +212,7 @@ async function executeTool(
     stamps,
     ...(earlier === undefined ? {} : { earlier }),
     ...(saveKnowledge === undefined ? {} : { saveKnowledge }),
-    ...(whole === undefined ? {} : { keep: (bytes) => isOver || whole.push(bytes) }),
+    ...(wholeOutput === undefined ? {} : { keep: (bytes) => isOver || wholeOutput.push(bytes) }),
     noteRead: async (realPath) => {
       const root = await callContext.projectRoot();
       if (root === undefined || !isInside(root, realPath)) turn.noteOutside(call.name);

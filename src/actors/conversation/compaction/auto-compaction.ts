@@ -181,9 +181,9 @@ export class AutoCompaction {
         ? { ...plan, toSummarize: history.slice(old.cut, plan.cut), previousSummary: old.outcome.text }
         : plan;
     const request = summaryRequest(this.#context, planning.strategy, extended, this.#request);
-    const by = parts.compaction.summaryBy(this.#request.summarizer ?? this.#settings);
+    const summarizer = parts.compaction.summaryBy(this.#request.summarizer ?? this.#settings);
     cell.preparing = { cut: plan.cut, last };
-    this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by, request });
+    this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by: summarizer, request });
     publish(
       { type: "compaction_prepare", strategy: planning.strategy.name, estimated_tokens: planning.size.active },
       this.#submissionId,

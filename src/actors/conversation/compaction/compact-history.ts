@@ -195,9 +195,9 @@ async function askForSummary(
 ): Promise<SummaryOutcome> {
   const { compaction } = context.parts;
   const body = summaryRequest(context, planning.strategy, planning.plan, request);
-  const by = compaction.summaryBy(request.summarizer ?? request.settings);
+  const summarizer = compaction.summaryBy(request.summarizer ?? request.settings);
   try {
-    return await compaction.compactor.ask({ type: "summarize", by, request: body }, signal);
+    return await compaction.compactor.ask({ type: "summarize", by: summarizer, request: body }, signal);
   } catch (error) {
     if (signal.aborted) return { status: "aborted" };
     const message = error instanceof Error ? error.message : String(error);

@@ -114,6 +114,6 @@ export async function summarizeItems(context: PlanContext, items: readonly Respo
   const { settings } = cell;
   const plan = { toSummarize: items, previousSummary: undefined };
   const request = summaryRequest(context, chooseStrategy(parts, settings), plan, { settings });
-  const by = parts.compaction.summaryBy(settings);
-  return await parts.compaction.compactor.ask({ type: "summarize", by, request });
+  const summarizer = parts.compaction.summaryBy(settings);
+  return await parts.compaction.compactor.ask({ type: "summarize", by: summarizer, request });
 }

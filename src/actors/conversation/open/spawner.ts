@@ -236,7 +236,7 @@ class Providers {
   readonly #client: Provider | undefined;
   readonly #inProcess: ReadonlyMap<string, Provider>;
   readonly #offline: Provider | undefined;
-  readonly #wired = new Map<string, Provider>();
+  readonly #wireProviders = new Map<string, Provider>();
   readonly #parts: ProviderParts;
   #transport: Promise<Transport> | undefined;
   #redactor: ((text: string) => string) | undefined;
@@ -282,7 +282,7 @@ class Providers {
   #reached({ provider, api, baseUrl, login }: Settings): Provider {
     if (api === undefined) throw new Error(`unknown provider ${provider}`);
     const key = `${provider} ${api} ${baseUrl} ${login}`;
-    const known = this.#wired.get(key);
+    const known = this.#wireProviders.get(key);
     if (known !== undefined) return known;
     const created = wireProvider({
       provider,
@@ -293,7 +293,7 @@ class Providers {
       redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
       onRest: (ms) => this.#parts.onRest(provider, ms),
     });
-    this.#wired.set(key, created);
+    this.#wireProviders.set(key, created);
     return created;
   }
 

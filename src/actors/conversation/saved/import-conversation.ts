@@ -175,11 +175,11 @@ async function chooseImportId(
   const { store } = ids;
   const keptAs = force ? undefined : await keptIn(store, file);
   if (keptAs !== undefined) return { status: "here", conversationId: keptAs };
-  let free: string | undefined;
+  let unusedId: string | undefined;
   for (const id of candidates) {
     const conversationId = shownId(id);
     const isTaken = ids.isLive(conversationId) || (await store.has(conversationId));
-    if (!isTaken) free ??= conversationId;
+    if (!isTaken) unusedId ??= conversationId;
     if (!isTaken || force) continue;
     const before = await importedBefore(store, conversationId, { format, id: key });
     if (before.status === "imported") return { status: "exists", conversationId, sourceBytes: before.sourceBytes };
@@ -187,7 +187,7 @@ async function chooseImportId(
     const isKept = before.status === "other" && id === own && (await store.kept(conversationId)) !== undefined;
     if (isKept) return { status: "here", conversationId };
   }
-  return { status: "free", conversationId: free ?? shownId(uuidv7()) };
+  return { status: "free", conversationId: unusedId ?? shownId(uuidv7()) };
 }
 
 /** Returns the conversation whose rollout is this very file. */
@@ -254,7 +254,7 @@ class ImportedLines {
     const { provider } = facts;
     const isLost = provider !== undefined && provider !== "unknown" && parts.knownProvider(provider) === undefined;
     if (isLost) losses.count("provider");
-    this.#lines = this.#carried();
+    this.#lines = this.#convertedLines();
   }
 
   /** Returns the lines up to the first message; rejects when there is none. */
@@ -297,15 +297,15 @@ class ImportedLines {
     return { status, path, format, conversationId, rolloutPath, ...name, turns, items, losses: losses.report() };
   }
 
-  async *#carried(): AsyncGenerator<OwnLine> {
+  async *#convertedLines(): AsyncGenerator<OwnLine> {
     for await (const record of this.#source.records) {
       if (record.type === "named") this.name = shortName(record.name) ?? this.name;
-      else yield* this.#counted(this.#fitting(this.#writer.linesOf(record)));
+      else yield* this.#countTurns(this.#fitting(this.#writer.linesOf(record)));
     }
-    yield* this.#counted(this.#writer.end());
+    yield* this.#countTurns(this.#writer.end());
   }
 
-  #counted(lines: readonly OwnLine[]): readonly OwnLine[] {
+  #countTurns(lines: readonly OwnLine[]): readonly OwnLine[] {
     for (const line of lines) this.#turns.add(line);
     return lines;
   }

@@ -115,7 +115,7 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
     approvalPolicy: effectiveSetting(config, "approvalPolicy"),
     sandbox: effectiveSetting(config, "sandbox"),
   };
-  const wanted = {
+  const requested = {
     approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,
     sandbox: conversation.sandbox ?? present.sandbox,
   };
@@ -131,19 +131,19 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
     },
     notice: joinNotices([
       notice,
-      wanted.approvalPolicy === "on-failure" ? onFailureNotice : undefined,
-      stricterPoliciesNotice(policies, wanted),
+      requested.approvalPolicy === "on-failure" ? onFailureNotice : undefined,
+      stricterPoliciesNotice(policies, requested),
     ]),
   };
 }
 
-function stricterPoliciesNotice({ approvalPolicy, sandbox }: Policies, wanted: Policies): string | undefined {
-  const held = [
-    ...(approvalPolicy === currentPolicyName(wanted.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
-    ...(sandbox === wanted.sandbox ? [] : [`--sandbox ${sandbox}`]),
+function stricterPoliciesNotice({ approvalPolicy, sandbox }: Policies, requested: Policies): string | undefined {
+  const stricter = [
+    ...(approvalPolicy === currentPolicyName(requested.approvalPolicy) ? [] : [`--approval-policy ${approvalPolicy}`]),
+    ...(sandbox === requested.sandbox ? [] : [`--sandbox ${sandbox}`]),
   ];
-  if (held.length === 0) return undefined;
-  return `This conversation was recorded with stricter settings than configured; they still apply: ${held.join(" ")}`;
+  if (stricter.length === 0) return undefined;
+  return `This conversation was recorded with stricter settings than configured; they still apply: ${stricter.join(" ")}`;
 }
 
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;

@@ -50,8 +50,8 @@ const pieceBytes = 64 * 1024;
  * Reads and parses a stretch of a rollout and returns its relevant lines, unvalidated. It loads no schema library,
  * which would take a thread longer than parsing some megabytes.
  */
-export async function condenseRollout(stretch: RolloutSegment): Promise<CondensedRollout<LineObject[]>> {
-  const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = stretch;
+export async function condenseRollout(segment: RolloutSegment): Promise<CondensedRollout<LineObject[]>> {
+  const { path, conversationId, range, beginning, replaced: replacedBehind, shows } = segment;
   const remaining: SizedLine[] = [];
   let [lines, bytes] = [0, 0];
   for await (const batch of rawBatches(path, conversationId, { range, upTo: beginning })) {

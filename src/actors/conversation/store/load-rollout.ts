@@ -164,8 +164,8 @@ function* segmentsOf(
   const { path, conversationId, bytes, segmentBytes = defaultSegmentBytes } = rollout;
   for (const part of parts) {
     for (const range of rangesOf(part.bytes, segmentBytes)) {
-      const shows = bytes < shownBytes && range.before > part.bytes - shownBytes;
-      yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true, shows };
+      const isShown = bytes < shownBytes && range.before > part.bytes - shownBytes;
+      yield { path: part.path, conversationId, range, beginning: part.bytes, replaced: true, shows: isShown };
     }
   }
   for (const range of rangesOf(bytes, segmentBytes)) {

@@ -177,8 +177,11 @@ class SystemPrompts {
     const key = [this.#day(), knowledge?.version ?? "", ...stamps].join("\n");
     if (folder.built?.key === key) return folder.built.prompt;
     // Each has its own size limit, so that a project's instructions do not displace the user's.
-    const [own, theirs] = await Promise.all([readInstructions(personal), readInstructions(project)]);
-    const files = { blocks: [...own.blocks, ...theirs.blocks], notices: [...own.notices, ...theirs.notices] };
+    const [personalFiles, projectFiles] = await Promise.all([readInstructions(personal), readInstructions(project)]);
+    const files = {
+      blocks: [...personalFiles.blocks, ...projectFiles.blocks],
+      notices: [...personalFiles.notices, ...projectFiles.notices],
+    };
     const notices = [...(knowledge?.problems ?? []), ...files.notices];
     const prompt = { cwd, text: this.#text(cwd, files, knowledge), notices };
     folder.built = { key, prompt };

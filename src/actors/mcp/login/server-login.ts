@@ -31,7 +31,7 @@ const passing: ReadonlySet<string> = new Set(["server_error", "temporarily_unava
 export class ServerLogin implements AuthProvider {
   readonly #parts: ServerLoginParts;
   readonly #store: TokenStore;
-  #held: McpLogin | undefined;
+  #current: McpLogin | undefined;
   /** A refresh token that is used up but still in the file, because the new tokens could not be written. */
   #usedUp: string | undefined;
   #renewing: Promise<McpLogin> | undefined;
@@ -42,16 +42,16 @@ export class ServerLogin implements AuthProvider {
   }
 
   async token(): Promise<string | undefined> {
-    this.#held ??= await this.#read();
-    if (this.#held === undefined) return undefined;
-    return (isFresh(this.#held) ? this.#held : await this.#renewed(undefined)).accessToken;
+    this.#current ??= await this.#read();
+    if (this.#current === undefined) return undefined;
+    return (isFresh(this.#current) ? this.#current : await this.#renewed(undefined)).accessToken;
   }
 
   /** Called when the server has refused the token. */
   async onUnauthorized(): Promise<void> {
-    const refused = this.#held?.accessToken;
-    if (refused === undefined) throw new Error(`login required. Run: cody mcp login ${this.#parts.name}`);
-    await this.#renewed(refused);
+    const rejectedToken = this.#current?.accessToken;
+    if (rejectedToken === undefined) throw new Error(`login required. Run: cody mcp login ${this.#parts.name}`);
+    await this.#renewed(rejectedToken);
   }
 
   /** Waits for a renewal in progress: if its answer were not saved, the login would be lost. */
@@ -63,9 +63,9 @@ export class ServerLogin implements AuthProvider {
       );
   }
 
-  #renewed(refused: string | undefined): Promise<McpLogin> {
+  #renewed(rejectedToken: string | undefined): Promise<McpLogin> {
     this.#renewing ??= this.#store
-      .locked(async () => await this.#renew(refused))
+      .locked(async () => await this.#renew(rejectedToken))
       .finally(() => {
         this.#renewing = undefined;
       });
@@ -73,16 +73,16 @@ export class ServerLogin implements AuthProvider {
   }
 
   /** Call only under the lock: with many issuers, using a refresh token twice ends the login. */
-  async #renew(refused: string | undefined): Promise<McpLogin> {
+  async #renew(rejectedToken: string | undefined): Promise<McpLogin> {
     const found = await this.#read();
-    if (found === undefined) throw this.#ended("it is gone");
+    if (found === undefined) throw this.#endedError("it is gone");
     const current =
-      found.refreshToken !== undefined && found.refreshToken === this.#usedUp ? (this.#held ?? found) : found;
+      found.refreshToken !== undefined && found.refreshToken === this.#usedUp ? (this.#current ?? found) : found;
     // Most often another process has renewed it already, or the user has logged in again.
-    if (current.accessToken !== refused && isFresh(current)) return (this.#held = current);
+    if (current.accessToken !== rejectedToken && isFresh(current)) return (this.#current = current);
     const next = await this.#ask(current);
     this.#learn(next);
-    this.#held = next;
+    this.#current = next;
     await this.#write(next, found.refreshToken);
     return next;
   }
@@ -100,7 +100,7 @@ export class ServerLogin implements AuthProvider {
   }
 
   async #ask({ issuer, refreshToken }: McpLogin): Promise<McpLogin> {
-    if (refreshToken === undefined) throw this.#ended("it cannot be renewed");
+    if (refreshToken === undefined) throw this.#endedError("it cannot be renewed");
     const sdk = await import("@modelcontextprotocol/client");
     const { url, client, metadata, resource } = issuer;
     try {
@@ -116,7 +116,7 @@ export class ServerLogin implements AuthProvider {
       if (!(error instanceof sdk.OAuthError) || passing.has(error.code)) {
         throw new Error("cannot renew its login: its issuer sent an invalid answer", { cause: error });
       }
-      throw this.#ended(errorName.test(error.code) ? error.code : "refused");
+      throw this.#endedError(errorName.test(error.code) ? error.code : "refused");
     }
   }
 
@@ -132,7 +132,7 @@ export class ServerLogin implements AuthProvider {
     }
   }
 
-  #ended(reason: string): FailureError {
+  #endedError(reason: string): FailureError {
     const message = `its login is no longer valid (${reason}). Run: cody mcp login ${this.#parts.name}`;
     return new FailureError({ code: "auth", message, retryable: false });
   }

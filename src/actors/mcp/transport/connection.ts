@@ -59,13 +59,13 @@ export async function openConnection(
     order.type === "command"
       ? new StdioTransport(order, (bytes) => listener.onStderr(bytes))
       : new sdk.StreamableHTTPClientTransport(new URL(order.url), {
-          fetch: boundedFetch(createFetch(env), (reason) => lost(reason)),
+          fetch: boundedFetch(createFetch(env), (reason) => onLost(reason)),
           requestInit: { headers: { ...order.headers } },
           ...(login === undefined ? {} : { authProvider: login }),
           redirectPolicy: "same-origin",
         });
 
-  function lost(reason: string): void {
+  function onLost(reason: string): void {
     if (isOver) return;
     isOver = true;
     listener.onLost(reason);
@@ -81,7 +81,7 @@ export async function openConnection(
   }
 
   Object.assign(client, {
-    onclose: () => lost((transport instanceof StdioTransport ? transport.reason : undefined) ?? "it hung up"),
+    onclose: () => onLost((transport instanceof StdioTransport ? transport.reason : undefined) ?? "it hung up"),
   });
   client.setNotificationHandler("notifications/tools/list_changed", () => listener.onToolsChanged());
   client.setRequestHandler("elicitation/create", async ({ params }) => {
@@ -107,7 +107,7 @@ export async function openConnection(
         if (ended !== undefined) throw new Error(ended, { cause: error });
         const isLate = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout;
         // A network server may have restarted and forgotten the session, so the next request reconnects.
-        if (!isLate && order.type === "url") lost(error instanceof Error ? error.message : String(error));
+        if (!isLate && order.type === "url") onLost(error instanceof Error ? error.message : String(error));
         throw error;
       }
     },

@@ -37,7 +37,7 @@ export const maxMessageParts = 200_000;
 /** Maximum number of output lines that are not messages; up to here they are ignored. */
 const maxStrayLines = 1_000;
 /** Time between the exit of a process and the end of its output, in either order. */
-const lastWordsMs = 300;
+const stderrGraceMs = 300;
 const invalidMessage = -32_600;
 
 /** Communicates with a server through the pipes of its process. No output of the server can make it throw. */
@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
   #closed = false;
   #strayLines = 0;
   readonly #pendingIds = new Set<unknown>();
-  readonly #unasked = new UnsolicitedMessages();
+  readonly #unsolicited = new UnsolicitedMessages();
   /** The reason why the server ended, unless we ended it. */
   reason: string | undefined;
 
@@ -90,8 +90,8 @@ export class StdioTransport implements Transport {
   /** Output before the exit still counts; a server that only closed its output will send nothing more. */
   async #watch({ exited }: ServerProcess, output: Promise<void>): Promise<void> {
     await Promise.race([exited, output]);
-    await within(output, lastWordsMs);
-    const code = (await within(exited, lastWordsMs)) ? await exited : undefined;
+    await within(output, stderrGraceMs);
+    const code = (await within(exited, stderrGraceMs)) ? await exited : undefined;
     this.#end(code === undefined ? "it closed its output" : `it exited with code ${code}`);
   }
 
@@ -130,7 +130,7 @@ export class StdioTransport implements Transport {
       return;
     }
     const isAnswer = message["method"] === undefined && this.#pendingIds.delete(message["id"]);
-    if (!isAnswer && !this.#unasked.add()) return this.#end(this.#unasked.reason);
+    if (!isAnswer && !this.#unsolicited.add()) return this.#end(this.#unsolicited.reason);
     try {
       this.onmessage?.(answerOf(message) ?? (message as JSONRPCMessage));
     } catch (error) {
@@ -142,8 +142,8 @@ export class StdioTransport implements Transport {
   #refuse(why: string, head: string, tail: string): void {
     const id = idIn(head, tail);
     this.onerror?.(new Error(why));
-    if (id !== undefined && !this.#pendingIds.delete(id) && !this.#unasked.add())
-      return this.#end(this.#unasked.reason);
+    if (id !== undefined && !this.#pendingIds.delete(id) && !this.#unsolicited.add())
+      return this.#end(this.#unsolicited.reason);
     if (id !== undefined) {
       this.onmessage?.({ jsonrpc: "2.0", id, error: { code: invalidMessage, message: why } });
       return;
@@ -171,15 +171,15 @@ function idIn(head: string, tail: string): number | undefined {
 
 /** Runs the work in order, limited by time and not by the number of bytes. */
 export async function paced(work: readonly (() => void)[], now = () => performance.now()): Promise<void> {
-  let began = now();
+  let startedAt = now();
   for (const each of work) {
     each();
     // Promise callbacks of the work count as part of it.
     await Promise.resolve();
-    const spent = now() - began;
-    if (spent < sliceMs) continue;
-    await sleep(Math.min(spent, maxPauseMs), undefined, { ref: false });
-    began = now();
+    const elapsedMs = now() - startedAt;
+    if (elapsedMs < sliceMs) continue;
+    await sleep(Math.min(elapsedMs, maxPauseMs), undefined, { ref: false });
+    startedAt = now();
   }
 }
 
