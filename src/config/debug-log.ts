@@ -66,7 +66,7 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
     });
   }
 
-  function confessDropped(time: number): void {
+  function logDropped(time: number): void {
     if (dropped > 0) push(time, "warn", `dropped ${counted(dropped, "line")}: too many at once`);
     dropped = 0;
   }
@@ -101,11 +101,11 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
         dropped += 1;
         return;
       }
-      confessDropped(time);
+      logDropped(time);
       push(time, lineLevel, message, fields);
     },
     close: async () => {
-      confessDropped(now());
+      logDropped(now());
       await draining;
     },
   };

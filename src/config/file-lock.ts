@@ -50,15 +50,15 @@ export async function withFileLock<T>(
   }
 }
 
-async function acquire(lock: string, own: string, token: string, looksAtAnyone: number): Promise<void> {
+async function acquire(lock: string, own: string, token: string, pollsBeforeAnyTakeover: number): Promise<void> {
   let seen: string | undefined;
   let polls = 0;
-  for (let total = 0; total < 3 * looksAtAnyone; total += 1) {
+  for (let total = 0; total < 3 * pollsBeforeAnyTakeover; total += 1) {
     if (await linked(own, lock)) return;
     const holder = await read(lock);
     polls = holder === seen ? polls + 1 : 0;
     seen = holder;
-    const stale = polls >= looksAtAnyone || (polls >= pollsBeforeTakeover && isProcessDead(pidOf(holder)));
+    const stale = polls >= pollsBeforeAnyTakeover || (polls >= pollsBeforeTakeover && isProcessDead(pidOf(holder)));
     if (holder !== undefined && stale) {
       const { status } = await takeOverLock(fileLock, lock, own, { gone: holder, us: fileLock.tokenOf(token) });
       if (status === "taken") return;

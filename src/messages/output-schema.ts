@@ -6,7 +6,7 @@ const maxDepth = 20;
 
 const types = ["string", "number", "integer", "boolean", "null", "object", "array"];
 
-const saysWhat = ["type", "anyOf", "enum", "const", "$ref"];
+const typeKeys = ["type", "anyOf", "enum", "const", "$ref"];
 
 /** Keywords that no model can be held to, with the alternative to suggest. */
 const refused: Readonly<Record<string, string>> = {
@@ -61,7 +61,7 @@ function problemAt(schema: unknown, path: Path, defs: Schema): SchemaProblem | u
   if (!isRecord(schema)) return { path, text: "expected a schema object" };
   const no = Object.keys(refused).find((key) => Object.hasOwn(schema, key));
   if (no !== undefined) return { path: [...path, no], text: `not supported by models; ${refused[no]}` };
-  if (!saysWhat.some((key) => Object.hasOwn(schema, key))) return { path, text: "missing type" };
+  if (!typeKeys.some((key) => Object.hasOwn(schema, key))) return { path, text: "missing type" };
   return (
     refProblem(schema, path, defs) ??
     typeProblem(schema, path) ??

@@ -77,10 +77,10 @@ function pairLine(yaml: typeof Yaml, text: string, pair: Yaml.Pair, value: unkno
   const { from = 0 } = linesOf(yaml, text, pair) ?? {};
   const end = lineEnd(text, from);
   const comment = commentsOf(yaml, text).find((one) => one.from >= from && one.from < end);
-  const behind =
+  const trailingComment =
     comment === undefined ? "" : /[ \t]*$/.exec(text.slice(0, comment.from))?.[0] + text.slice(comment.from, end);
   const colon = text.indexOf(":", (yaml.isNode(pair.key) && pair.key.range?.[1]) || from);
-  return `${text.slice(from, colon)}: ${inline(yaml, value)}${behind}\n`;
+  return `${text.slice(from, colon)}: ${inline(yaml, value)}${trailingComment}\n`;
 }
 
 function withPair(

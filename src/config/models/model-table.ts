@@ -38,8 +38,8 @@ type Row = readonly [
   aliases: readonly string[],
 ];
 
-const thinks: readonly Ability[] = ["reasoning"];
-const sees: readonly Ability[] = ["images"];
+const reasoning: readonly Ability[] = ["reasoning"];
+const images: readonly Ability[] = ["images"];
 const both: readonly Ability[] = ["reasoning", "images"];
 
 const rows: readonly Row[] = [
@@ -62,7 +62,7 @@ const rows: readonly Row[] = [
     0.8,
     4,
     0.08,
-    sees,
+    images,
     ["claude-haiku", "haiku", "claude-haiku-3-5-20241022", "claude-3-5-haiku-latest"],
   ],
   ["claude-opus-4-20250514", "anthropic", 200_000, 32_000, 15, 75, 1.5, both, ["claude-opus-4-0"]],
@@ -73,15 +73,15 @@ const rows: readonly Row[] = [
   ["claude-sonnet-4-6", "anthropic", 1_000_000, 64_000, 3, 15, 0.3, both, []],
   ["claude-opus-4-6", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, []],
   ["claude-opus-4-7", "anthropic", 1_000_000, 128_000, 5, 25, 0.5, both, []],
-  ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10, 1.25, sees, ["4o"]],
-  ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6, 0.075, sees, ["4o-mini"]],
+  ["gpt-4o", "openai", 128_000, 16_384, 2.5, 10, 1.25, images, ["4o"]],
+  ["gpt-4o-mini", "openai", 128_000, 16_384, 0.15, 0.6, 0.075, images, ["4o-mini"]],
   ["o3", "openai", 200_000, 100_000, 10, 40, 2.5, both, []],
-  ["o3-mini", "openai", 200_000, 100_000, 1.1, 4.4, 0.55, thinks, []],
+  ["o3-mini", "openai", 200_000, 100_000, 1.1, 4.4, 0.55, reasoning, []],
   ["o4-mini", "openai", 200_000, 100_000, 1.1, 4.4, 0.275, both, []],
   ["o1", "openai", 200_000, 100_000, 15, 60, 7.5, both, []],
-  ["gpt-4.1", "openai", 1_047_576, 32_768, 2, 8, 0.5, sees, []],
-  ["gpt-4.1-mini", "openai", 1_047_576, 32_768, 0.4, 1.6, 0.1, sees, []],
-  ["gpt-4.1-nano", "openai", 1_047_576, 32_768, 0.1, 0.4, 0.025, sees, []],
+  ["gpt-4.1", "openai", 1_047_576, 32_768, 2, 8, 0.5, images, []],
+  ["gpt-4.1-mini", "openai", 1_047_576, 32_768, 0.4, 1.6, 0.1, images, []],
+  ["gpt-4.1-nano", "openai", 1_047_576, 32_768, 0.1, 0.4, 0.025, images, []],
   ["gpt-5", "openai", 400_000, 128_000, 1.25, 10, 0.125, both, []],
   ["gpt-5-mini", "openai", 400_000, 128_000, 0.25, 2, 0.025, both, []],
   ["gpt-5-nano", "openai", 400_000, 128_000, 0.05, 0.4, 0.005, both, []],

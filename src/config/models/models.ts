@@ -78,8 +78,8 @@ const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
   const exact = findNamedModel(name, entries);
   if (exact !== undefined) return { ...resolvedFacts(exact), id: name, foundBy: "name" };
-  const called = findByAlias(name, entries);
-  if (called !== undefined) return { ...resolvedFacts(called), id: called.id, foundBy: "alias" };
+  const byAlias = findByAlias(name, entries);
+  if (byAlias !== undefined) return { ...resolvedFacts(byAlias), id: byAlias.id, foundBy: "alias" };
   const guess = guesses.find(([beginning]) => beginning.test(name))?.[1];
   if (guess === undefined) return { ...unknownModel, id: name, foundBy: "default" };
   return { ...guess, contextWindow: familyWindow(name) ?? guess.contextWindow, id: name, foundBy: "prefix" };

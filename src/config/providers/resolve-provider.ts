@@ -109,9 +109,9 @@ function reached(
     return refused(`${key.missing}\nGet a key: ${key.page}`);
   }
   // An address in the environment is meant for keys; it must not receive a login's token.
-  const usual =
+  const defaultUrl =
     login?.baseUrl ?? (login === undefined ? baseUrlFromEnvironment(provider, env) : undefined) ?? vendor.baseUrl;
-  const baseUrl = configuredAddress(config, provider) ?? usual;
+  const baseUrl = configuredAddress(config, provider) ?? defaultUrl;
   if (baseUrl !== undefined && !isAddress(baseUrl)) {
     return refused(`${vendor.baseUrlOf?.variable ?? "baseUrl"}: expected an http or https URL`);
   }

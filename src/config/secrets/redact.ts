@@ -161,8 +161,8 @@ function urlSecrets(entry: UrlEntry, ours: Env): string[] {
 
 /** For `Bearer x`, only the second word is secret. */
 function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {
-  const telling = Object.entries(headers).filter(([name]) => !plainHeaders.has(name.toLowerCase()));
-  return telling.map(([, value]) => value.replace(/^\S+ (?=\S+$)/, ""));
+  const sensitive = Object.entries(headers).filter(([name]) => !plainHeaders.has(name.toLowerCase()));
+  return sensitive.map(([, value]) => value.replace(/^\S+ (?=\S+$)/, ""));
 }
 
 function isSecretVariable(name: string): boolean {

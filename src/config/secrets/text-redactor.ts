@@ -113,8 +113,8 @@ export function createTextRedactor({ secrets, exact = [], names, shapes }: Redac
   }
 
   function redactTold(text: string, onSecret: OnSecret): string {
-    const unshaped = shapes ? redactShapes(text, (value) => onSecret("shaped", value)) : text;
-    return named?.redact(unshaped, (value) => onSecret("named", value)) ?? unshaped;
+    const withoutShapes = shapes ? redactShapes(text, (value) => onSecret("shaped", value)) : text;
+    return named?.redact(withoutShapes, (value) => onSecret("named", value)) ?? withoutShapes;
   }
 
   return {
@@ -199,7 +199,7 @@ function namedValues(names: readonly string[]): NamedValues | undefined {
         if (value === undefined) continue;
         const rest = text.slice(value.to, value.to + restOfLine).split("\n", 1)[0] ?? "";
         const isTight = from > at || (sign === "=" && before === "" && after === "");
-        if (!isSecretValue(value, { name: bare(name), isTight, rest })) continue;
+        if (!isSecretValue(value, { name: bareName(name), isTight, rest })) continue;
         redacted += text.slice(done, value.from) + mask;
         done = value.isQuoted ? value.to : wordEnd(text, value.to);
         onFound(text.slice(value.from, done));
@@ -210,7 +210,7 @@ function namedValues(names: readonly string[]): NamedValues | undefined {
     isName: (name) => ending.test(name),
     isSecret: (name, value) => {
       const [, found = ""] = ending.exec(name) ?? [];
-      return isSecretValue({ text: value, isQuoted: true }, { name: bare(found), isTight: false, rest: "" });
+      return isSecretValue({ text: value, isQuoted: true }, { name: bareName(found), isTight: false, rest: "" });
     },
   };
 }
@@ -229,7 +229,7 @@ function skipScheme(text: string, at: number): number {
   return scheme.test(text) ? scheme.lastIndex : at;
 }
 
-function bare(name: string): string {
+function bareName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
