@@ -54,8 +54,8 @@ async function activeBeforeMove(
   const pointers = (await readAllActive(context.home)).filter((pointer) => pointer.key.directory === key.directory);
   const members = await ProjectMembers.open(context.home, key.projectRoot);
   // Checked in parallel: there is a pointer for every project, and almost none of the projects has moved.
-  const may = await Promise.all(pointers.map((pointer) => members.mayInclude(pointer.key.projectRoot)));
-  for (const { active, key: old } of pointers.filter((_, index) => may[index])) {
+  const isMember = await Promise.all(pointers.map((pointer) => members.mayInclude(pointer.key.projectRoot)));
+  for (const { active, key: old } of pointers.filter((_, index) => isMember[index])) {
     const path = active.path ?? (await pathOf(places, active.id));
     if (path === undefined || !(await members.includes({ cwd: old.projectRoot, path }))) continue;
     await context.tell(`This project was in ${old.projectRoot}: continuing its conversation ${active.id}`);

@@ -184,7 +184,7 @@ export class ProjectMembers {
 
   /** Returns the folder's current path, whether it exists, and whether it belongs to the project. */
   folder(cwd: string): Promise<Folder> {
-    return remembered(this.#folders, cwd, async () => {
+    return memoized(this.#folders, cwd, async () => {
       const at = resolve(relinked(cwd, this.#relinks));
       const [isThere, isInProject] = await Promise.all([isFolder(at), this.#holds(at)]);
       return { at, isThere, isInProject };
@@ -197,11 +197,11 @@ export class ProjectMembers {
   }
 
   #has(root: string, commit: string): Promise<boolean> {
-    return remembered(this.#commits, `${root}\0${commit}`, () => hasCommit(root, commit));
+    return memoized(this.#commits, `${root}\0${commit}`, () => hasCommit(root, commit));
   }
 }
 
-function remembered<T>(known: Map<string, Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
+function memoized<T>(known: Map<string, Promise<T>>, key: string, find: () => Promise<T>): Promise<T> {
   const found = known.get(key) ?? find();
   known.set(key, found);
   return found;

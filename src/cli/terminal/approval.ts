@@ -95,19 +95,19 @@ export function approvalPrompt(prompt: Prompt, output: Output): ApprovalPrompt {
 /** Aborting the signal ends the question with `abort`. */
 export async function askForApproval(
   request: ApprovalRequest,
-  person: ApprovalPrompt,
+  prompt: ApprovalPrompt,
   signal: AbortSignal,
 ): Promise<ReviewDecision> {
-  await person.show(approvalText(request, person.columns));
+  await prompt.show(approvalText(request, prompt.columns));
   for (let times = 1; ; times += 1) {
-    const answer = await person.ask(answerPrompt, signal);
+    const answer = await prompt.ask(answerPrompt, signal);
     if (signal.aborted) return "abort";
     const decision = decisions.get(answer?.trim().toLowerCase() ?? "");
     if (decision !== undefined) return decision;
     if (times === maxTimes) break;
-    await person.show("Please answer with y, a, n or s.\n");
+    await prompt.show("Please answer with y, a, n or s.\n");
   }
-  await person.show("Treated as no.\n");
+  await prompt.show("Treated as no.\n");
   return "denied";
 }
 

@@ -208,10 +208,10 @@ export function persistenceFailureText(reason: string): string {
 
 /** Reports problems on stderr in every mode, and in the debug log. */
 async function reportProblem(context: CommandContext, event: Event): Promise<void> {
-  const trouble = problemOf(event);
-  if (trouble === undefined) return;
-  context.log(trouble.level, trouble.logged ?? trouble.text, { type: event.msg.type });
-  await context.tell(trouble.text);
+  const problem = problemOf(event);
+  if (problem === undefined) return;
+  context.log(problem.level, problem.logged ?? problem.text, { type: event.msg.type });
+  await context.tell(problem.text);
   const provider =
     event.msg.type === "error"
       ? /^(\S+) rejected the API key or login \(401\)/.exec(event.msg.message)?.[1]

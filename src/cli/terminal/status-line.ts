@@ -4,7 +4,7 @@ import { compactedText, tokenText } from "../format.js";
 import type { Terminal } from "./terminal.js";
 
 /** The delay before the line is shown: a shorter silence needs no explanation. */
-const patienceMs = 500;
+const showAfterMs = 500;
 
 /** The line shows the elapsed time from this many seconds on. */
 const countFromSeconds = 2;
@@ -111,7 +111,7 @@ export class ModelWait {
     this.#note(msg);
     if (!this.#isWaiting || silent.has(msg.type)) return;
     if (!wasWaiting) this.#since = this.#now();
-    await this.#status.show(() => this.#text(), patienceMs);
+    await this.#status.show(() => this.#text(), showAfterMs);
   }
 
   get #isWaiting(): boolean {

@@ -187,21 +187,21 @@ function watchRequestEnd(
   request: ApprovalRequest,
   seq: number,
 ): Disposable & { readonly signal: AbortSignal } {
-  const over = new AbortController();
+  const ended = new AbortController();
   // A separate reader, so that the renderer still gets these events.
   const events = conversation.events({ since: seq + 1 });
-  void watch(events, request, over);
+  void watch(events, request, ended);
   return {
-    signal: over.signal,
+    signal: ended.signal,
     [Symbol.dispose]: () => void events.return?.(),
   };
 }
 
-async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, over: AbortController): Promise<void> {
+async function watch(events: AsyncIterable<Event>, request: ApprovalRequest, ended: AbortController): Promise<void> {
   for await (const { msg } of events) {
     if (endsRequest(msg, request)) break;
   }
-  over.abort();
+  ended.abort();
 }
 
 /** True if the call runs or has its output, or if its turn has ended. */

@@ -41,11 +41,11 @@ export function obstacleLines(steps: RestorePlan["steps"]): string[] {
 
 /** A hint for resolving the obstacles: first the necessary steps, and nothing that would not be enough. */
 export function obstacleHint({ root, steps }: RestorePlan, overwrite: string): string {
-  const met = new Set(steps.map(({ obstacle }) => obstacle));
-  if (met.has("no_root")) return `To undo this, restore this folder first: ${visible(root)}`;
-  if (met.has("not_kept")) return "This can no longer be undone. Look for the old files in git or in a backup.";
-  if (!met.has("blocked")) return `To also restore files that changed since: ${overwrite}`;
-  const rest = met.has("changed") ? `. To also restore files that changed since: ${overwrite}` : ".";
+  const obstacles = new Set(steps.map(({ obstacle }) => obstacle));
+  if (obstacles.has("no_root")) return `To undo this, restore this folder first: ${visible(root)}`;
+  if (obstacles.has("not_kept")) return "This can no longer be undone. Look for the old files in git or in a backup.";
+  if (!obstacles.has("blocked")) return `To also restore files that changed since: ${overwrite}`;
+  const rest = obstacles.has("changed") ? `. To also restore files that changed since: ${overwrite}` : ".";
   return `Move the files or folders in the way elsewhere, then try again${rest}`;
 }
 

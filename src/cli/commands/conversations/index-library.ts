@@ -15,13 +15,13 @@ export async function indexCommand(context: CommandContext): Promise<number> {
   if (!actions.has(action)) throw usageError(`Unknown action '${action}'`, `Actions: ${[...actions].join(", ")}`);
   const path = homePaths(context.home).index;
   const library = await selectLibrary(context);
-  const stalest = library.conversations.length;
-  if ((action === "status" || stalest === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+  const total = library.conversations.length;
+  if ((action === "status" || total === 0) && lstatSync(path, { throwIfNoEntry: false }) === undefined) {
     const text =
-      stalest === 0
+      total === 0
         ? "Nothing to index: no saved conversations"
         : "No search index; searches read the files. To build it: cody index";
-    await printResult(context, { text, json: { path, conversations: 0, messages: 0, stale: stalest } });
+    await printResult(context, { text, json: { path, conversations: 0, messages: 0, stale: total } });
     return 0;
   }
   if (action === "rebuild") removeIndexFile(path);

@@ -117,8 +117,8 @@ export function cleanedText(
 function undeleteHint(ids: readonly string[]): string[] {
   const [id] = ids;
   if (id === undefined) return [];
-  const [they, which] = ids.length === 1 ? ["it", id] : ["one", "<id>"];
-  return [`To restore ${they} within ${trashDays} days: cody undelete ${which}`];
+  const [pronoun, which] = ids.length === 1 ? ["it", id] : ["one", "<id>"];
+  return [`To restore ${pronoun} within ${trashDays} days: cody undelete ${which}`];
 }
 
 export function dryRunText(

@@ -69,8 +69,8 @@ async function emptyTrash(context: ContextOf<"clean">, places: ConversationPlace
     const rows = entries.map((entry) => `  ${labelText(entry)}, deleted ${entry.trashedAt.slice(0, 10)}`);
     const found = `${counted(entries.length, "conversation")} would be permanently deleted (${byteText(bytes)}):`;
     const text = entries.length === 0 ? ["Nothing in the trash to delete."] : [found, ...rows, hint];
-    const wouldRemove = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
-    await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove } });
+    const candidates = entries.map((entry) => ({ sessionId: entry.id, size: entry.bytes }));
+    await printResult(context, { text: text.join("\n"), json: { dryRun: true, wouldRemove: candidates } });
     return 0;
   }
   const result = await bin.remove(entries, "asked");
@@ -90,9 +90,9 @@ function removedText({ deletedCount, totalSizeFreed, successes, failures }: Clea
 
 function hardLinkedText(names: readonly string[]): string[] {
   if (names.length === 0) return [];
-  const [have, contents] = names.length === 1 ? ["has", "its contents"] : ["have", "their contents"];
+  const [verb, contents] = names.length === 1 ? ["has", "its contents"] : ["have", "their contents"];
   return [
-    `${counted(names.length, "file")} ${have} another hard link, so ${contents} are still on the disk and were not overwritten:`,
+    `${counted(names.length, "file")} ${verb} another hard link, so ${contents} are still on the disk and were not overwritten:`,
     ...names.map((name) => `  ${visible(name)}`),
   ];
 }

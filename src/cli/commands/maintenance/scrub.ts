@@ -71,9 +71,9 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
   const json = { ...scrubJson(...result), notLookedFor: requested.refused };
   await printResult(context, { text: scrubText(...result), json });
   if (requested.refused === 0) return 0;
-  const [lines, them] = requested.refused === 1 ? ["1 line", "it is"] : [`${requested.refused} lines`, "each is"];
+  const [lines, verb] = requested.refused === 1 ? ["1 line", "it is"] : [`${requested.refused} lines`, "each is"];
   await context.tell(
-    `Not searched for: ${lines} of stdin, because ${them} shorter than ${minValueChars} characters or part of ${mask}`,
+    `Not searched for: ${lines} of stdin, because ${verb} shorter than ${minValueChars} characters or part of ${mask}`,
   );
   return exitCodes.failed;
 }

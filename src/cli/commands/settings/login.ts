@@ -32,9 +32,9 @@ export async function loginCommand(context: ContextOf<"login">): Promise<number>
   await store.locked(() => store.write("chatgpt", tokens));
   await changeConfig(context, { auth: facts.method });
   const { email, plan } = tokens;
-  const who = email === undefined ? "" : ` as ${email}`;
+  const account = email === undefined ? "" : ` as ${email}`;
   await printResult(context, {
-    text: `✓ Logged in${who}`,
+    text: `✓ Logged in${account}`,
     json: { method: facts.method, account: email ?? null, plan: plan ?? null },
   });
   return 0;

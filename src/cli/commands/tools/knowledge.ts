@@ -269,17 +269,20 @@ async function importKnowledge(context: ContextOf<"knowledge">): Promise<number>
   );
   const entries = lines.flatMap(({ entry }) => entry ?? []);
   const unknown = lines.find(({ entry }) => entry === undefined);
-  const passedOver = lines.length - entries.length;
+  const skippedCount = lines.length - entries.length;
   if (unknown !== undefined) {
     await context.tell(
-      `Skipped ${counted(passedOver, "line")} with invalid knowledge; the first is line ${unknown.number}`,
+      `Skipped ${counted(skippedCount, "line")} with invalid knowledge; the first is line ${unknown.number}`,
     );
   }
   const store = await openProjectStore(context);
   const imported = await saveOrExplain(() => store.import(entries));
   const known = entries.length - imported.length;
   const text = `✓ Imported ${imported.length} of ${entries.length}${known === 0 ? "" : `; ${known} already saved`}`;
-  await printResult(context, { text, json: { imported: imported.map(({ id }) => id), known, passedOver } });
+  await printResult(context, {
+    text,
+    json: { imported: imported.map(({ id }) => id), known, passedOver: skippedCount },
+  });
   return 0;
 }
 

@@ -72,8 +72,8 @@ export async function converse(context: CommandContext, current: CurrentConversa
       }
       askedOnce = false;
       if (next.waited) await printLine(context, `› ${next.text}`);
-      const then = await stoppable((options) => answer(context, current, next.text, options, prompt));
-      if (then === "leave") return 0;
+      const outcome = await stoppable((options) => answer(context, current, next.text, options, prompt));
+      if (outcome === "leave") return 0;
     }
   } finally {
     prompt.close();

@@ -17,7 +17,7 @@ import type { Finding, StoreFinding } from "./report.js";
 const ownFiles =
   /^(?:config\.(?:json|ya?ml)|heads\.json|codex-(?:heads|pins)\.json|index\.sqlite|relinks\.json|retention\.json|tokens\.json)/;
 
-const madeForAMoment = /\.tmp$|\.lock(?:\.|$)/;
+const temporaryFile = /\.tmp$|\.lock(?:\.|$)/;
 
 const readableByOthers = 0o044;
 
@@ -207,7 +207,7 @@ export async function checkHome(home: string, checkContext: { uid: number; now: 
 async function checkFile(path: string, { uid, now }: { uid: number; now: number }): Promise<StoreFinding[]> {
   const stats = await stat(path).catch(() => undefined);
   if (stats === undefined) return [];
-  const isLeft = stats.isFile() && madeForAMoment.test(path) && isStaleTemporary(stats, now);
+  const isLeft = stats.isFile() && temporaryFile.test(path) && isStaleTemporary(stats, now);
   const rights = checkRights({ path, stats, uid, ownership: "ours" });
   return isLeft ? [...rights, { kind: "temporary", path }] : rights;
 }

@@ -34,13 +34,13 @@ export async function testServers(context: CommandContext, name: string | undefi
     ]);
   }
   using interruption = watchSignals(context.terminal);
-  const tested = await Promise.all(chosen.map((server) => tryOut(context, server, root, interruption.signal)));
+  const tested = await Promise.all(chosen.map((server) => testServer(context, server, root, interruption.signal)));
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   await printResult(context, { text: tested.map(textOf).join("\n"), json: tested.map(jsonOf) });
   return tested.every(({ state }) => state.status === "ready") ? 0 : exitCodes.failed;
 }
 
-async function tryOut(
+async function testServer(
   context: CommandContext,
   { name, entry }: KnownServer,
   root: string,
