@@ -49,10 +49,10 @@ function outputLimit(model: string, tokens: number): Pick<Body, "max_completion_
 /** Consecutive texts and calls of the assistant become one message. Chat Completions has no place for reasoning. */
 function messagesOf(items: readonly SentItem[]): Message[] {
   const messages: Message[] = [];
-  let saying: Chat.ChatCompletionAssistantMessageParam | undefined;
+  let assistantMessage: Chat.ChatCompletionAssistantMessageParam | undefined;
   const assistant = (): Chat.ChatCompletionAssistantMessageParam => {
-    if (saying === undefined) messages.push((saying = { role: "assistant", content: null }));
-    return saying;
+    if (assistantMessage === undefined) messages.push((assistantMessage = { role: "assistant", content: null }));
+    return assistantMessage;
   };
   for (const item of items) {
     if (item.type === "reasoning") continue;
@@ -64,7 +64,7 @@ function messagesOf(items: readonly SentItem[]): Message[] {
       message.content =
         typeof message.content === "string" ? `${message.content}\n${messageText(item)}` : messageText(item);
     } else {
-      saying = undefined;
+      assistantMessage = undefined;
       messages.push(item.type === "message" ? inputMessage(item) : toolOutput(item));
     }
   }

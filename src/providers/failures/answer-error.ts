@@ -16,7 +16,7 @@ const minMaskedChars = 20;
 
 const shownKeyChars = 4;
 
-const hidden = "[key]";
+const keyPlaceholder = "[key]";
 
 /**
  * A key of which a server shows the first and the last characters. Matches begin at the start of a word, so that a long
@@ -24,7 +24,7 @@ const hidden = "[key]";
  */
 const maskedKey = /(?<![\w-])[\w-]*\*{3,}[\w-]*/g;
 
-const asItIs = (text: string): string => text;
+const unchanged = (text: string): string => text;
 
 const retryableCodes: ReadonlySet<FailureCode> = new Set(["network", "overloaded", "rate_limit", "server", "timeout"]);
 
@@ -79,10 +79,10 @@ export interface HiddenSecrets {
  * Turns an error text from a server or the system into one for a person: its first line, short, without markup, and
  * never with the key. Empty if nothing is left.
  */
-export function failureText(text: string, { apiKey, redact = asItIs }: HiddenSecrets): string {
+export function failureText(text: string, { apiKey, redact = unchanged }: HiddenSecrets): string {
   // Redact before truncating: half a key is a secret too.
   const line =
-    redact(withoutKey(text, apiKey).replaceAll(maskedKey, hidden))
+    redact(withoutKey(text, apiKey).replaceAll(maskedKey, keyPlaceholder))
       .trimStart()
       .split(/[\r\n]/, 1)[0] ?? "";
   if (line.startsWith("<")) return "";
@@ -93,8 +93,8 @@ export function failureText(text: string, { apiKey, redact = asItIs }: HiddenSec
 /** Servers mask a key in many ways, mostly showing its last characters. Words that end with these are hidden too. */
 function withoutKey(text: string, apiKey = ""): string {
   if (apiKey.length < minKeyChars) return text;
-  const whole = text.replaceAll(apiKey, hidden);
+  const whole = text.replaceAll(apiKey, keyPlaceholder);
   const ending = apiKey.slice(-shownKeyChars);
   if (apiKey.length < minMaskedChars || !/^\w+$/.test(ending)) return whole;
-  return whole.replaceAll(new RegExp(`(?<![^\\s"'=:,;()])[^\\s"'=:,;()]*${ending}(?!\\w)`, "gi"), hidden);
+  return whole.replaceAll(new RegExp(`(?<![^\\s"'=:,;()])[^\\s"'=:,;()]*${ending}(?!\\w)`, "gi"), keyPlaceholder);
 }

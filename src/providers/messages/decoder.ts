@@ -38,7 +38,7 @@ export class AnthropicDecoder implements WireDecoder {
   #stopped: OpenBlock | undefined;
   #messageId = "message";
   #stopReason = "";
-  #called = false;
+  #hasCalls = false;
 
   constructor(model: string, context: FailureContext) {
     this.#model = model;
@@ -62,7 +62,7 @@ export class AnthropicDecoder implements WireDecoder {
         if (isRecord(event["delta"])) this.#stopReason = textAt(event["delta"], "stop_reason") || this.#stopReason;
         return nothing;
       case "message_stop":
-        return this.#whole();
+        return this.#endOfMessage();
       case "error":
         return [{ type: "failed", failure: serverFailure(errorIn(event), this.#context) }];
       default:
@@ -120,11 +120,11 @@ export class AnthropicDecoder implements WireDecoder {
   #finish(block: OpenBlock, isCut: boolean): readonly ModelEvent[] {
     const item = block.finish(isCut);
     if (item === undefined) return nothing;
-    if (item.type === "function_call") this.#called = true;
+    if (item.type === "function_call") this.#hasCalls = true;
     return [{ type: "item", itemId: block.itemId, item }];
   }
 
-  #whole(): readonly ModelEvent[] {
+  #endOfMessage(): readonly ModelEvent[] {
     const reason = finishReasons[this.#stopReason];
     const open = [...this.#open.values()];
     const events = [
@@ -136,7 +136,7 @@ export class AnthropicDecoder implements WireDecoder {
     return [
       ...events,
       { type: "usage", usage: this.#usage.total() },
-      { type: "done", finishReason: reason ?? (this.#called ? "tool_calls" : "stop") },
+      { type: "done", finishReason: reason ?? (this.#hasCalls ? "tool_calls" : "stop") },
     ];
   }
 

@@ -202,9 +202,9 @@ function picture(url: string): Picture {
 
 /** Sent unchanged: the signature covers every byte. */
 function thinkingBlock({ content, encrypted_content }: ReasoningItem): Block {
-  const sealed = encrypted_content ?? "";
-  if (content === null || content === undefined) return { type: "redacted_thinking", data: sealed };
-  return { type: "thinking", thinking: content.map(({ text }) => text).join(""), signature: sealed };
+  const encrypted = encrypted_content ?? "";
+  if (content === null || content === undefined) return { type: "redacted_thinking", data: encrypted };
+  return { type: "thinking", thinking: content.map(({ text }) => text).join(""), signature: encrypted };
 }
 
 function toolUse({ call_id, name, arguments: args }: FunctionCallItem): Block {

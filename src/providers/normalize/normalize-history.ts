@@ -42,9 +42,9 @@ export function normalizeHistory(
   const rules = rulesFor(api, model);
   const sent = onlySendable(items, rules, (item) => isOwnReasoning(item, api, model));
   const inPairs = removeDuplicateIds(withoutLooseReasoning(paired(sent, rules.maxCallIdChars)));
-  const whole = rules.imagesInOutputs ? inPairs : moveImagesAfterOutputs(inPairs);
+  const withImages = rules.imagesInOutputs ? inPairs : moveImagesAfterOutputs(inPairs);
   // No API accepts an empty input.
-  return rules.userAtBothEnds || whole.length === 0 ? withUserAtBothEnds(whole) : whole;
+  return rules.userAtBothEnds || withImages.length === 0 ? withUserAtBothEnds(withImages) : withImages;
 }
 
 function rulesFor(api: WireApi, model: string): ApiRules {
@@ -222,7 +222,7 @@ class CallIds {
   }
 
   assign(id: string): string {
-    const assigned = this.#isFit(id) && !this.#assigned.has(id) ? id : this.#fresh(id);
+    const assigned = this.#isFit(id) && !this.#assigned.has(id) ? id : this.#newId(id);
     this.#assigned.add(assigned);
     return assigned;
   }
@@ -231,7 +231,7 @@ class CallIds {
     return id.length <= this.#maxChars && /^[A-Za-z0-9_-]+$/.test(id);
   }
 
-  #fresh(id: string): string {
+  #newId(id: string): string {
     const base = id.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "call";
     // Counted per base, because thousands of calls may share an id.
     for (let count = this.#next.get(base) ?? 1; ; count++) {
@@ -250,17 +250,17 @@ class CallIds {
  * signed.
  */
 function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boolean {
-  const { origin, encrypted_content: sealed } = item;
+  const { origin, encrypted_content: encrypted } = item;
   if (origin !== undefined && (origin.api !== api || origin.model !== model)) return false;
   // A lone surrogate is invalid JSON for some servers, and signed content must not be repaired.
   if (!textsOf(item).every((text) => text.isWellFormed())) return false;
   switch (api) {
     case "responses":
-      return Boolean(sealed) && isReasoningModel(model);
+      return Boolean(encrypted) && isReasoningModel(model);
     case "messages":
-      return Boolean(sealed) && origin !== undefined;
+      return Boolean(encrypted) && origin !== undefined;
     case "chat":
-      return sealed ? origin !== undefined : hasText(item);
+      return encrypted ? origin !== undefined : hasText(item);
     default:
       return api satisfies never;
   }
@@ -268,10 +268,10 @@ function isOwnReasoning(item: ReasoningItem, api: WireApi, model: string): boole
 
 /** Reasoning belongs to the message or call after it; without one, the APIs reject it. */
 function withoutLooseReasoning(items: readonly (SentItem | CustomItem)[]): (SentItem | CustomItem)[] {
-  let leadsTo = false;
+  let hasFollower = false;
   const remaining = items.toReversed().filter((item) => {
-    if (item.type === "reasoning") return leadsTo;
-    leadsTo =
+    if (item.type === "reasoning") return hasFollower;
+    hasFollower =
       isSentCall(item) || item.type === "web_search_call" || (item.type === "message" && item.role === "assistant");
     return true;
   });
@@ -310,7 +310,7 @@ export interface WireChanges {
  */
 export function wireChanges(api: WireApi, items: readonly ResponseItem[], model: string): WireChanges {
   const sent = normalizeHistory(api, items, model);
-  const had = new Set<unknown>(items);
+  const originalItems = new Set<unknown>(items);
   const sentItems = new Set<unknown>(sent);
   const types = [...new Set([...items, ...sent].map(({ type }) => type))];
   return { api, sent: sent.length, types: types.map(changesOf) };
@@ -318,8 +318,8 @@ export function wireChanges(api: WireApi, items: readonly ResponseItem[], model:
   function changesOf(type: string): TypeChanges {
     const before = items.filter((item) => item.type === type);
     const same = before.filter((item) => sentItems.has(item)).length;
-    const fresh = sent.filter((item) => item.type === type && !had.has(item)).length;
-    const changed = Math.min(before.length - same, fresh);
-    return { type, same, changed, leftOut: before.length - same - changed, added: fresh - changed };
+    const createdCount = sent.filter((item) => item.type === type && !originalItems.has(item)).length;
+    const changed = Math.min(before.length - same, createdCount);
+    return { type, same, changed, leftOut: before.length - same - changed, added: createdCount - changed };
   }
 }

@@ -40,19 +40,19 @@ const maxMisses = 8;
  * is faster than parsing. The returned object is valid until the next call, which may change it.
  */
 export class EventParser {
-  #mold: EventTemplate | undefined;
+  #template: EventTemplate | undefined;
   #misses = 0;
 
   read(data: string): Record<string, unknown> {
-    if (this.#mold !== undefined && matchesTemplate(data, this.#mold)) {
+    if (this.#template !== undefined && matchesTemplate(data, this.#template)) {
       this.#misses = 0;
-      return fillTemplate(this.#mold);
+      return fillTemplate(this.#template);
     }
     const value = eventJson(data);
     if (data.length > maxChars || this.#misses > maxMisses || !isDelta(value)) return value;
-    const mold = createTemplate(data, value);
-    if (mold === undefined) return value;
-    this.#mold = mold;
+    const template = createTemplate(data, value);
+    if (template === undefined) return value;
+    this.#template = template;
     this.#misses += 1;
     return value;
   }

@@ -72,13 +72,13 @@ export class EventReader extends ReadyStream<ServerEvent> {
     this.#drop();
     if (this.#finish === undefined) {
       this.#close("ended");
-      letPass(this.#source);
+      drain(this.#source);
     }
     return Promise.resolve(endOfStream);
   }
 
   readonly #onData = (bytes: Buffer): void => {
-    this.#feed(this.#decoder.write(bytes));
+    this.#parse(this.#decoder.write(bytes));
     if (this.#finish !== undefined) return;
     if (this.#waitingChars > maxWaitingChars) this.#source.pause();
     if (this.#events.length > this.#read) this.#tell();
@@ -94,7 +94,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
     else this.#events = [event];
   }
 
-  #feed(text: string): void {
+  #parse(text: string): void {
     // The parser recognizes a byte order mark only as bytes.
     const chunk = this.#hasStarted || !text.startsWith("\ufeff") ? text : text.slice(1);
     this.#hasStarted ||= text !== "";
@@ -104,7 +104,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
 
   readonly #onEnd = (): void => {
     // A carriage return ends a line by itself, but the parser waits to see whether a line feed follows.
-    if (this.#endsInCr) this.#feed("\n");
+    if (this.#endsInCr) this.#parse("\n");
     this.#close("ended");
   };
   readonly #onClose = (): void => this.#close(cut);
@@ -149,7 +149,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
   }
 }
 
-function letPass(source: Readable): void {
+function drain(source: Readable): void {
   let length = 0;
   const timer = setTimeout(() => source.destroy(), maxRestMs).unref();
   source.on("data", (bytes: Buffer) => {
