@@ -30,12 +30,12 @@ interface Differences {
 }
 
 /** Above this cost a box may be split at a long run of equal lines, even though a better place may exist. */
-const hurriedFrom = 256;
+const longRunCost = 256;
 /** Number of consecutive equal lines that make a long run. */
 const longRun = 20;
 /** A run is used only if its gain is more than this many times the cost so far. */
-const worthwhile = 4;
-const leastPatience = 256;
+const minGainRatio = 4;
+const minCostLimit = 256;
 const farthest = 0x7fffffff;
 
 /**
@@ -48,7 +48,7 @@ export class BoxSplitter {
   readonly #right: Int32Array;
   readonly #forward: Frontier;
   readonly #backward: Frontier;
-  readonly #patience: number;
+  readonly #costLimit: number;
 
   constructor(left: Int32Array, right: Int32Array) {
     this.#left = left;
@@ -56,7 +56,7 @@ export class BoxSplitter {
     const diagonals = left.length + right.length + 3;
     this.#forward = new Frontier(diagonals, right.length + 1, -1);
     this.#backward = new Frontier(diagonals, right.length + 1, farthest);
-    this.#patience = Math.max(approximateRoot(diagonals), leastPatience);
+    this.#costLimit = Math.max(approximateRoot(diagonals), minCostLimit);
   }
 
   compare(differences: Differences): void {
@@ -104,11 +104,11 @@ export class BoxSplitter {
       if (back.met !== undefined) return { ...back.met, exactBefore: true, exactAfter: true };
       if (box.exact) continue;
       const run =
-        cost > hurriedFrom && (ahead.sawRun || back.sawRun)
+        cost > longRunCost && (ahead.sawRun || back.sawRun)
           ? (this.#runAhead(box, cost) ?? this.#runBack(box, cost))
           : undefined;
       if (run !== undefined) return run;
-      if (cost >= this.#patience) return this.#furthest(box);
+      if (cost >= this.#costLimit) return this.#furthest(box);
     }
   }
 
@@ -147,7 +147,7 @@ export class BoxSplitter {
   /** Returns the best end of a long run of equal lines that the forward search has passed. */
   #runAhead(box: Box, cost: number): Split | undefined {
     const frontier = this.#forward;
-    let best = worthwhile * cost;
+    let best = minGainRatio * cost;
     let found: Point | undefined;
     for (let diagonal = frontier.highest; diagonal >= frontier.lowest; diagonal -= 2) {
       const left = frontier.at(diagonal);
@@ -166,7 +166,7 @@ export class BoxSplitter {
   /** Returns the best beginning of a long run of equal lines that the backward search has passed. */
   #runBack(box: Box, cost: number): Split | undefined {
     const frontier = this.#backward;
-    let best = worthwhile * cost;
+    let best = minGainRatio * cost;
     let found: Point | undefined;
     for (let diagonal = frontier.highest; diagonal >= frontier.lowest; diagonal -= 2) {
       const left = frontier.at(diagonal);

@@ -30,7 +30,7 @@ export function editScript(old: readonly string[], now: readonly string[]): Edit
     oldAt += oldCount + 1;
     newAt += newCount + 1;
   }
-  return edits.map((edit, index) => slidDown(edit, edits[index + 1], oldLines, newLines));
+  return edits.map((edit, index) => shiftedDown(edit, edits[index + 1], oldLines, newLines));
 }
 
 function runLength(marks: Uint8Array, from: number): number {
@@ -40,7 +40,7 @@ function runLength(marks: Uint8Array, from: number): number {
 }
 
 /** Moves an insertion or deletion down as far as it fits equally well, because there it mostly covers a whole block. */
-function slidDown(edit: Edit, next: Edit | undefined, old: Int32Array, now: Int32Array): Edit {
+function shiftedDown(edit: Edit, next: Edit | undefined, old: Int32Array, now: Int32Array): Edit {
   const isInsertion = edit.oldCount === 0;
   if (!isInsertion && edit.newCount > 0) return edit;
   const [lines, at, count] = isInsertion ? [now, edit.newAt, edit.newCount] : [old, edit.oldAt, edit.oldCount];

@@ -32,7 +32,7 @@ export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanPa
   const head = items.slice(0, cut);
   const results = input.settings.preserveToolResults === "all" ? completedStepIndexes(map, cut) : new Set<number>();
   const kept = head.flatMap((item, place) => requests.get(place) ?? (results.has(place) ? item : []));
-  const front = [
+  const prefix = [
     ...head.filter((_, place) => context.has(place)),
     ...head.filter(isPinned),
     ...(isSummaryFirst ? [] : kept),
@@ -48,7 +48,7 @@ export function planHistory(map: HistoryMap, input: StrategyInput, parts: PlanPa
     needsSummary: parts.needsSummary,
     toSummarize: [...unsummarizedItems(map, cut), ...items.filter((_, place) => lost.has(place))],
     previousSummary: previousSummary(items),
-    build: (summary) => trimToTarget([...front, ...parts.summary(summary), ...back], input.targetTokens, input.count),
+    build: (summary) => trimToTarget([...prefix, ...parts.summary(summary), ...back], input.targetTokens, input.count),
   };
 }
 

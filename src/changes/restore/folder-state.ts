@@ -143,10 +143,10 @@ export function changedFolders({ files, folders }: ChangeRecord): readonly KeptF
 }
 
 /** Returns the steps for the folders that differ from their state before the change. */
-export function folderSteps(root: string, folders: readonly KeptFolder[], standing: FolderState): FolderStep[] {
+export function folderSteps(root: string, folders: readonly KeptFolder[], state: FolderState): FolderStep[] {
   return folders.flatMap(({ path, before }): FolderStep[] => {
-    if (before !== null) return standing.isFree(path) ? [{ path, current: null, target: before }] : [];
-    const found = standing.isFolder(path) ? folderAt(root, path) : undefined;
+    if (before !== null) return state.isFree(path) ? [{ path, current: null, target: before }] : [];
+    const found = state.isFolder(path) ? folderAt(root, path) : undefined;
     return found === undefined ? [] : [{ path, current: found.permissions, target: null }];
   });
 }

@@ -48,9 +48,9 @@ export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
   }
   const store = new ContentStore(folder);
   const changed = changedFolders(record);
-  const standing = new FolderState(root, { files: newPaths(files), folders: newPaths(changed) });
+  const folderState = new FolderState(root, { files: newPaths(files), folders: newPaths(changed) });
   const steps = files.flatMap(({ path, before, after }): RestoreStep[] => {
-    const found = standing.at(path);
+    const found = folderState.at(path);
     // A file that the change created and that is gone needs no step, whatever is at its path now.
     if (found.is === "other" && before === null) return [];
     if (found.is === "other" || found.is === "elsewhere") return [{ ...unknown, path, obstacle: "blocked" }];
@@ -62,8 +62,8 @@ export function planRestore(record: ChangeRecord, folder: string): RestorePlan {
     if (before !== null && target === undefined) return [{ ...step, obstacle: "not_kept" }];
     return [isSame(current, after) ? step : { ...step, obstacle: "changed" }];
   });
-  const folders = folderSteps(root, changed, standing);
-  const left = folders.filter(({ path, target }) => target === null && !standing.goes(path)).map(({ path }) => path);
+  const folders = folderSteps(root, changed, folderState);
+  const left = folders.filter(({ path, target }) => target === null && !folderState.goes(path)).map(({ path }) => path);
   const remaining = left.filter((path) => !left.some((other) => other.startsWith(`${path}/`)));
   return { root, steps, folders, staying: remaining };
 }

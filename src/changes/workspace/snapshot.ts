@@ -87,19 +87,19 @@ export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotOu
   const changes = new ChangeFolder(request.folder);
   const open = await changes.open();
   if (open?.turn_id === turnId) return { status: "taken" };
-  const settled = open === undefined ? undefined : orNothing(() => finishSnapshot(request, open));
+  const settled = open === undefined ? undefined : orUndefined(() => finishSnapshot(request, open));
   const previous = settled === undefined ? {} : { settled };
   try {
     const root = realpathSync(request.cwd);
-    const where = walkOf(request, root);
-    if (where.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
+    const walkOptions = walkOf(request, root);
+    if (walkOptions.outside.some((folder) => `${root}/`.startsWith(`${folder}/`))) return { status: "outside" };
     removeOldSnapshots(request.workspaces, now);
     const store = storeOf(request.workspaces, root);
     const found: FoundFolder[] = [];
-    const onStray = (path: string): void => removeLitter(join(root, path), now);
+    const removeStray = (path: string): void => removeLitter(join(root, path), now);
     const rules = readExcludes(root, request.gitUser);
     const onFolder = (folder: FoundFolder) => found.push(folder);
-    const files = storeTree(store, { ...where, excludes: rules, onStray, onFolder }, now);
+    const files = storeTree(store, { ...walkOptions, excludes: rules, onStray: removeStray, onFolder }, now);
     const tree = store.put(Buffer.from(JSON.stringify(files)));
     const folders = store.put(Buffer.from(JSON.stringify(found)));
     const excludes = store.put(Buffer.from(JSON.stringify(rules)));
@@ -146,25 +146,25 @@ function readStoredJson(store: ContentStore, name: string | undefined): unknown 
  */
 function treeNow(
   store: ContentStore,
-  where: Walk,
+  walkOptions: Walk,
   before: readonly TreeFile[],
   folders: readonly FoundFolder[] | undefined,
   now: number,
 ) {
-  const readRules = rulesBefore(store, where.root, before, folders);
+  const readRules = rulesBefore(store, walkOptions.root, before, folders);
   const found: FoundFolder[] = [];
   try {
-    const tree = storeTree(store, { ...where, readRules, onFolder: (folder) => found.push(folder) }, now);
+    const tree = storeTree(store, { ...walkOptions, readRules, onFolder: (folder) => found.push(folder) }, now);
     return { tree, found };
   } catch (error) {
     if (!(error instanceof UntrackedError)) throw error;
-    const left = folders?.filter(({ path }) => folderAt(where.root, path) !== undefined) ?? [];
-    return { tree: refreshTree(store, where, before), found: left, incomplete: error.message };
+    const left = folders?.filter(({ path }) => folderAt(walkOptions.root, path) !== undefined) ?? [];
+    return { tree: refreshTree(store, walkOptions, before), found: left, incomplete: error.message };
   }
 }
 
 /** A failure while settling a dead turn must not prevent tracking of the next one. */
-function orNothing<T>(work: () => T | undefined): T | undefined {
+function orUndefined<T>(work: () => T | undefined): T | undefined {
   try {
     return work();
   } catch {
@@ -225,7 +225,7 @@ function walkOf({ outside, secrets, limits = defaultLimits }: Partial<SnapshotRe
 }
 
 function realOr(path: string): string {
-  return orNothing(() => realpathSync(path)) ?? path;
+  return orUndefined(() => realpathSync(path)) ?? path;
 }
 
 function removeOldSnapshots(workspaces: string, now: number): void {

@@ -32,15 +32,15 @@ export interface TreeFile {
 const settlesMs = 2_000;
 
 /** Lists all files of a workspace and stores their contents; only files whose stamp changed are read. */
-export function storeTree(store: ContentStore, where: Walk, now: number): TreeFile[] {
+export function storeTree(store: ContentStore, walkOptions: Walk, now: number): TreeFile[] {
   const index = WorkspaceIndex.read(store.folder);
   const known = new Map<string, KnownFile>();
-  const files = walk(where).map((file): TreeFile => {
+  const files = walk(walkOptions).map((file): TreeFile => {
     const { path, mode, stamp } = file;
     const found = foundOf(file);
     const before = index.files.get(path);
     const isKnown = before?.stamp === stamp && store.has(before.sha256);
-    const content = isKnown ? before : contentOf(store, where, file);
+    const content = isKnown ? before : contentOf(store, walkOptions, file);
     if (!("sha256" in content)) return { ...found, content };
     if (now - file.touchedMs > settlesMs) known.set(path, { stamp, mode, sha256: content.sha256 });
     return { ...found, content: { sha256: content.sha256 } };
@@ -51,11 +51,11 @@ export function storeTree(store: ContentStore, where: Walk, now: number): TreeFi
 }
 
 /** Lists those files of a tree that still exist, in their current version. */
-export function refreshTree(store: ContentStore, where: Walk, tree: readonly TreeFile[]): TreeFile[] {
+export function refreshTree(store: ContentStore, walkOptions: Walk, tree: readonly TreeFile[]): TreeFile[] {
   const isOdd = ({ content }: TreeFile): boolean => "why" in content && content.why === "odd_name";
   const paths = tree.filter((file) => !isOdd(file)).map(({ path }) => path);
-  const found = paths.map((path) => fileAt(where.root, path)).filter((file) => file !== undefined);
-  const entries = found.map((file) => ({ ...foundOf(file), content: contentOf(store, where, file) }));
+  const found = paths.map((path) => fileAt(walkOptions.root, path)).filter((file) => file !== undefined);
+  const entries = found.map((file) => ({ ...foundOf(file), content: contentOf(store, walkOptions, file) }));
   const files = [...entries, ...tree.filter(isOdd)];
   store.flush();
   return files;

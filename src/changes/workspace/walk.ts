@@ -67,7 +67,7 @@ export function walk({ root, outside, limits, readRules, excludes, onStray, onFo
     const within = folder === "" ? "" : `${folder}/`;
     const all = entriesIn(join(root, folder));
     const names = all.map(({ name }) => name);
-    for (const { name, isFolder, stamp } of oddEntries(join(root, folder), names, count)) {
+    for (const { name, isFolder, stamp } of specialEntries(join(root, folder), names, count)) {
       if (rules.ignores(within + name, name, isFolder)) continue;
       found.push({ path: within + name, mode: "100644", size: 0, stamp, touchedMs: 0, isOdd: true });
     }
@@ -156,7 +156,7 @@ interface OddEntry {
 }
 
 /** Returns the entries whose names are not valid UTF-8; `count` is called for each entry inside them. */
-function oddEntries(folder: string, names: readonly string[], count: () => void): OddEntry[] {
+function specialEntries(folder: string, names: readonly string[], count: () => void): OddEntry[] {
   // Decoding replaces invalid bytes with this character.
   if (!names.some((name) => name.includes("\uFFFD"))) return [];
   return namesIn(Buffer.from(folder))

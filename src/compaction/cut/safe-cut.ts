@@ -16,11 +16,11 @@ export function isSafeCut(history: readonly ResponseItem[], cut: number): boolea
 
 /** Computes for every place of a history, including its end, whether a cut there is safe. */
 export function safeCuts(history: readonly ResponseItem[], groups: readonly ItemGroup[]): boolean[] {
-  const underWay = new Set(unfinishedGroups(history, groups));
+  const unfinished = new Set(unfinishedGroups(history, groups));
   const change = Array.from({ length: history.length + 2 }, () => 0);
   for (const group of groups) {
     const first = group.places[0] ?? 0;
-    const end = underWay.has(group) ? history.length : (group.places.at(-1) ?? first);
+    const end = unfinished.has(group) ? history.length : (group.places.at(-1) ?? first);
     change[first + 1] = (change[first + 1] ?? 0) + 1;
     change[end + 1] = (change[end + 1] ?? 0) - 1;
   }

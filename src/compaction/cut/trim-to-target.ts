@@ -44,8 +44,8 @@ function keptIndexes(
   for (const place of unfinishedGroups(items, groups).flatMap(({ places }) => places)) keptPlaces.add(place);
   const lastRequest = items.findLastIndex(isRequest);
   const newest = groups.findLast(({ isStep }) => isStep)?.places ?? [];
-  const rigid = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
-  const rigidTokens = rigid.reduce((sum, place) => sum + (tokens[place] ?? 0), 0);
+  const uncuttable = newest.filter((place) => items[place] !== undefined && !isCuttable(items[place]));
+  const rigidTokens = uncuttable.reduce((sum, place) => sum + (tokens[place] ?? 0), 0);
   // Without its latest results the model would repeat the step. Calls cannot be cut, so a step with too many is
   // dropped.
   if ((newest[0] ?? -1) > lastRequest && rigidTokens <= targetTokens / 2) {

@@ -21,7 +21,7 @@ export const userOnly: CompactionStrategy = {
     const map = mapHistory(input.history, input.count);
     const cut = boundedCut(map, input.cut ?? chosenCut(map, input));
     const current =
-      isInsideTurn(map, cut) || isUnderWay(map) ? requestOfTail(map, cut) : new Map<number, ResponseItem>();
+      isInsideTurn(map, cut) || isTurnUnfinished(map) ? requestOfTail(map, cut) : new Map<number, ResponseItem>();
     const requests = requestsText(map, input, cut, current);
     return planHistory(map, input, {
       cut,
@@ -40,13 +40,13 @@ export const userOnly: CompactionStrategy = {
 function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
   const unanswered = unansweredFrom(map);
   if (unanswered !== undefined) return unanswered;
-  if (!isUnderWay(map) || settings.preserveToolResults === "none") return map.endCut;
+  if (!isTurnUnfinished(map) || settings.preserveToolResults === "none") return map.endCut;
   const room = Math.min(roomForTail(map, targetTokens), settings.keepRecentTokens);
   return fittingCut(map, map.requests.slice(-1), room, room);
 }
 
 /** Whether the model has not yet finished its answer to the last request. */
-function isUnderWay({ items, groups, requests, covered }: HistoryMap): boolean {
+function isTurnUnfinished({ items, groups, requests, covered }: HistoryMap): boolean {
   const request = requests.at(-1) ?? -1;
   const step = groups.findLast(({ isStep, places }) => isStep && (places[0] ?? 0) >= Math.max(request, covered));
   if (request < 0 || step === undefined) return request >= covered;

@@ -24,7 +24,7 @@ const older = /(?:^|[/:])gpt-(?:3\.5|35|4)(?=$|-)/;
 const window = 4096;
 
 /** No encoding forms a token across these seams, so the counts of the parts add up to the count of the whole. */
-const seams = /\p{L}(?= \p{L})|\n(?=\p{L})/gu;
+const tokenBoundaries = /\p{L}(?= \p{L})|\n(?=\p{L})/gu;
 
 const charsPerToken = 4;
 
@@ -96,7 +96,9 @@ export function splitText(text: string, maxChars: number): string[] {
 function cutBefore(text: string, from: number, limit: number): number {
   const start = Math.max(from, limit - window);
   // Reads two characters past the limit, because a seam is recognized by what follows it.
-  const ends = [...text.slice(start, limit + 2).matchAll(seams)].map((seam) => start + seam.index + seam[0].length);
+  const ends = [...text.slice(start, limit + 2).matchAll(tokenBoundaries)].map(
+    (boundary) => start + boundary.index + boundary[0].length,
+  );
   const end = ends.findLast((place) => place <= limit);
   return end ?? (isInsidePair(text, limit) ? limit - 1 : limit);
 }

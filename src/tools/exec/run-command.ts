@@ -52,7 +52,7 @@ const defaultTimeouts: CommandTimeouts = {
  */
 export async function runCommand(
   order: CommandRequest,
-  patience = defaultTimeouts,
+  timeouts = defaultTimeouts,
 ): Promise<CommandResult | undefined> {
   const marker = randomUUID();
   const startedAt = performance.now();
@@ -60,14 +60,14 @@ export async function runCommand(
   if (command === undefined) return undefined;
   const output = readOutput(command, order);
   const cause = await causeOfEnd(command, order);
-  const wasHeldOpen = cause === "exited" && !(await withinRounds(output, patience.drainMs, order.signal));
-  if (cause !== "exited") await askToEnd(command, output, cause, order.signal, patience);
+  const wasHeldOpen = cause === "exited" && !(await withinRounds(output, timeouts.drainMs, order.signal));
+  if (cause !== "exited") await askToEnd(command, output, cause, order.signal, timeouts);
   command.signalGroup("SIGKILL");
-  const exitCode = (await withinRounds(command.exited, patience.killMs)) ? await command.exited : undefined;
+  const exitCode = (await withinRounds(command.exited, timeouts.killMs)) ? await command.exited : undefined;
   const durationMs = performance.now() - startedAt;
   const isUnwanted = cause !== "exited" || order.signal.aborted;
   const leftRunning = await (isUnwanted ? killSurvivors : findSurvivors)(marker, command.pid);
-  await withinRounds(output, patience.restMs);
+  await withinRounds(output, timeouts.restMs);
   return { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
 }
 
@@ -95,10 +95,10 @@ async function askToEnd(
   output: Promise<void>,
   cause: "timed_out" | "interrupted",
   signal: AbortSignal,
-  patience: CommandTimeouts,
+  timeouts: CommandTimeouts,
 ): Promise<void> {
   command.signalGroup("SIGTERM");
   const ended = Promise.all([command.exited, output]);
-  if (cause === "timed_out") await within(ended, patience.timeoutGraceMs, signal);
-  else await within(ended, patience.interruptGraceMs);
+  if (cause === "timed_out") await within(ended, timeouts.timeoutGraceMs, signal);
+  else await within(ended, timeouts.interruptGraceMs);
 }

@@ -22,8 +22,8 @@ export interface Survivor {
 const maxRounds = 5;
 
 /** On a busy machine, a killed process stays visible for a while. */
-const maxDyingMs = 1_000;
-const dyingCheckMs = 5;
+const exitTimeoutMs = 1_000;
+const exitPollMs = 5;
 
 /** Finds processes with the marker that are outside the group. */
 export async function findSurvivors(marker: string, group: number): Promise<Survivor[]> {
@@ -43,11 +43,11 @@ export async function killSurvivors(marker: string, group: number): Promise<Surv
 }
 
 async function untilDead(killed: readonly Survivor[], group: number): Promise<void> {
-  const end = performance.now() + maxDyingMs;
+  const end = performance.now() + exitTimeoutMs;
   while (performance.now() < end) {
     const left = await Promise.all(killed.map(({ pid }) => survivor(pid, group)));
     if (left.every((one) => one === undefined)) return;
-    await setTimeout(dyingCheckMs);
+    await setTimeout(exitPollMs);
   }
 }
 

@@ -28,7 +28,7 @@ export class OpenFolder {
     const path = this.at(name);
     const handle = await openDirectory(path).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
-      await mkdir(path).catch(unlessMade);
+      await mkdir(path).catch(ignoreExisting);
       return await openDirectory(path);
     });
     return new OpenFolder(handle, join(this.#path, name), this.#byHandle);
@@ -64,6 +64,6 @@ function openDirectory(path: string): Promise<FileHandle> {
   return open(path, toPass | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }
 
-function unlessMade(error: NodeJS.ErrnoException): void {
+function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }

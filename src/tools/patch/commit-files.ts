@@ -150,7 +150,7 @@ class StagedFile {
     // A system call may fail after it has taken effect.
     this.#state = "touched";
     if (content === undefined) await unlink(this.#path);
-    else if (old === undefined) await this.#appear();
+    else if (old === undefined) await this.#createFile();
     else await rename(this.#temporary, this.#path);
     this.#state = "committed";
     await this.#folder.verify();
@@ -196,7 +196,7 @@ class StagedFile {
   }
 
   /** Unlike a rename, a hard link never overwrites a file that somebody else created meanwhile. */
-  async #appear(): Promise<void> {
+  async #createFile(): Promise<void> {
     try {
       await link(this.#temporary, this.#path);
     } catch (error) {

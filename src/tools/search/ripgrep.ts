@@ -52,15 +52,15 @@ export async function ripgrepLines(order: RipgrepRequest, context: ToolContext):
   const program = await ripgrepPath();
   const { cwd, start, flags, hidden } = await searchStart(order.path, context);
   await context.noteRead?.(resolve(cwd, start));
-  const enough = new AbortController();
-  const found = new FirstLines(order.maxLines, () => enough.abort());
+  const limitReached = new AbortController();
+  const found = new FirstLines(order.maxLines, () => limitReached.abort());
   const errors = new BoundedOutput(errorBounds);
   const end = await runCommand({
     argv: [program, ...always, ...flags, ...order.args, ...globFlags(order.glob), ...hidden, "--", start],
     cwd,
     env,
     timeoutMs,
-    signal: AbortSignal.any([signal, enough.signal]),
+    signal: AbortSignal.any([signal, limitReached.signal]),
     onOutput: (stream, bytes) => (stream === "stdout" ? found : errors).push(bytes),
   });
   if (signal.aborted || end === undefined) throw new FileProblem("interrupted");
@@ -96,15 +96,15 @@ async function ripgrepPath(): Promise<string> {
 /** Keeps the first lines of an output of any length; reports when there are enough. */
 class FirstLines {
   readonly #maxLines: number;
-  readonly #onEnough: () => void;
+  readonly #onLimit: () => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #count = 0;
   #isCut = false;
 
-  constructor(maxLines: number, onEnough: () => void) {
+  constructor(maxLines: number, onLimit: () => void) {
     this.#maxLines = maxLines;
-    this.#onEnough = onEnough;
+    this.#onLimit = onLimit;
   }
 
   push(bytes: Buffer): void {
@@ -114,7 +114,7 @@ class FirstLines {
     this.#bytes += end;
     if (end === bytes.length) return;
     this.#isCut = true;
-    this.#onEnough();
+    this.#onLimit();
   }
 
   /** The complete lines, without a leading `./`. */
