@@ -28,7 +28,7 @@ type LockOutcome = { readonly status: "taken" } | { readonly status: "in_use"; r
 /** Every lost round means that another process made progress, so a few rounds are enough. */
 const maxRounds = 32;
 const unreadableOwner = "an owner whose lock cannot be read";
-const unknownTaker = "a process that is just locking it";
+const unknownOwner = "a process that is just locking it";
 
 /**
  * Ensures one writer per rollout across processes. The lock file is linked into place atomically, names its owner,
@@ -47,7 +47,7 @@ export async function acquireLock(
       const outcome = await tryOnce(lock, temporary, owner, options.force);
       if (outcome !== "again") return outcome;
     }
-    return { status: "in_use", owner: unknownTaker };
+    return { status: "in_use", owner: unknownOwner };
   } finally {
     await rm(temporary, { force: true });
   }
@@ -119,7 +119,7 @@ async function takeOver(
   const kind = { read: readLock, tokenOf, isDead: (owner: LockOwner) => isOwnerDead(owner, self) };
   const outcome = await takeOverLock(kind, lock, temporary, { gone: dead, us: self.token });
   if (outcome.status === "again") return "again";
-  if (outcome.status === "in_use") return { status: "in_use", owner: shownTaker(outcome.by, self) };
+  if (outcome.status === "in_use") return { status: "in_use", owner: ownerText(outcome.by, self) };
   const sockets = outcome.gone
     .map((owner) => owner.socket)
     .filter((socket) => dirname(socket) === dirname(self.socket));
@@ -131,9 +131,9 @@ function tokenOf({ token }: LockOwner): string {
   return token;
 }
 
-function shownTaker(taker: LockOwner | "unreadable" | undefined, self: LockOwner): string {
-  if (taker === "unreadable") return unreadableOwner;
-  return taker === undefined ? unknownTaker : describeOwner(taker, self);
+function ownerText(owner: LockOwner | "unreadable" | undefined, self: LockOwner): string {
+  if (owner === "unreadable") return unreadableOwner;
+  return owner === undefined ? unknownOwner : describeOwner(owner, self);
 }
 
 /** Removes a socket only if nobody answers, because a lock file may name any socket, even one in use by now. */

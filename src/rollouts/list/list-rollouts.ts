@@ -48,8 +48,8 @@ export async function listRollouts(
   }
   const after = cursor === undefined ? undefined : placeOf(cursor);
   const items: RolloutItem[] = [];
-  for (const rollout of (await bornIn(resolve(home))).toSorted(youngestFirst)) {
-    if (after !== undefined && youngestFirst(after, rollout) >= 0) continue;
+  for (const rollout of (await createdIn(resolve(home))).toSorted(newestFirst)) {
+    if (after !== undefined && newestFirst(after, rollout) >= 0) continue;
     const item = await itemOf(rollout);
     if (item === undefined) continue;
     const last = items.at(-1);
@@ -67,18 +67,18 @@ interface Place {
 }
 
 /** Cody's home has `conversations`, Codex's has `sessions`. */
-async function bornIn(home: string): Promise<(RolloutName & Place)[]> {
+async function createdIn(home: string): Promise<(RolloutName & Place)[]> {
   const found = new Map<string, RolloutName>();
   for (const folder of ["conversations", "sessions"]) {
     for (const rollout of await rolloutsIn(join(home, folder))) {
       if (!found.has(rollout.id)) found.set(rollout.id, rollout);
     }
   }
-  return Array.from(found.values(), (rollout) => ({ ...rollout, bornAt: bornAt(rollout) }));
+  return Array.from(found.values(), (rollout) => ({ ...rollout, bornAt: createdAtMs(rollout) }));
 }
 
 /** Returns the creation time; 0 for ids without a time, which come last. */
-function bornAt({ id, path }: RolloutName): number {
+function createdAtMs({ id, path }: RolloutName): number {
   const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(bareId(id));
   if (uuid !== null) return Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
   // Ids of older Codex contain no time, but the file names do, in local time.
@@ -87,12 +87,12 @@ function bornAt({ id, path }: RolloutName): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-function youngestFirst(a: Place, b: Place): number {
+function newestFirst(a: Place, b: Place): number {
   return b.bornAt - a.bornAt || (a.id === b.id ? 0 : a.id < b.id ? 1 : -1);
 }
 
 function cursorAfter({ id, path }: RolloutItem): string {
-  return cursorText({ order, key: bornAt({ id, path }), id });
+  return cursorText({ order, key: createdAtMs({ id, path }), id });
 }
 
 function placeOf(cursor: string): Place {

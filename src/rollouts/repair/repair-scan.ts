@@ -192,9 +192,9 @@ class Scan {
   }
 
   #madeLine(mtimeMs: number): string {
-    const textOr = (key: string, otherwise: string): string => {
+    const textOr = (key: string, fallback: string): string => {
       const value = this.#context?.[key];
-      return typeof value === "string" && value !== "" ? value : otherwise;
+      return typeof value === "string" && value !== "" ? value : fallback;
     };
     return encodeLine(
       sessionMetaLine({

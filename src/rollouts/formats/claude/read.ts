@@ -122,9 +122,9 @@ class ClaudeTranscript {
   #keptItems: ResponseItem[] = [];
   /** A command that is held back until it is known whether the model saw it. */
   #command: ItemRecord | undefined;
-  /** Results that arrived before the end of the model message they belong to, which ends at `#saysUntil`. */
+  /** Results that arrived before the end of the model message they belong to, which ends at `#messageEnd`. */
   #early: ItemRecord[] = [];
-  #saysUntil = -1;
+  #messageEnd = -1;
 
   constructor(losses: Losses, lastOf: ReadonlyMap<string, number>, keptItems: (position: number) => ResponseItem[]) {
     this.#losses = losses;
@@ -151,7 +151,7 @@ class ClaudeTranscript {
 
   /** Returns the records still held back. */
   end(): SourceRecord[] {
-    return [...this.#commandHeard(false), ...this.#early.splice(0)];
+    return [...this.#endCommand(false), ...this.#early.splice(0)];
   }
 
   #userRecords(entry: LineObject, timestamp: string, position: number): SourceRecord[] {
@@ -166,7 +166,7 @@ class ClaudeTranscript {
     }
     const command = commandName.exec(text)?.[1];
     if (command !== undefined) {
-      const before = this.#commandHeard(false);
+      const before = this.#endCommand(false);
       const args = commandArgs.exec(text)?.[1]?.trim() ?? "";
       const [item] = messageOf("user", [textPart("user", `${command} ${args}`.trim())]);
       if (item !== undefined) this.#command = { type: "item", timestamp, item };
@@ -180,8 +180,8 @@ class ClaudeTranscript {
       item,
     }));
     const outputs = records.filter(({ item }) => item.type === "function_call_output");
-    if (position >= this.#saysUntil || outputs.length < records.length) {
-      return [...this.#commandHeard(isMeta), ...this.#early.splice(0), ...records];
+    if (position >= this.#messageEnd || outputs.length < records.length) {
+      return [...this.#endCommand(isMeta), ...this.#early.splice(0), ...records];
     }
     this.#early.push(...outputs);
     return [];
@@ -193,7 +193,7 @@ class ClaudeTranscript {
       return [];
     }
     const last = this.#lastOf.get(textOf(message["id"]) ?? "") ?? position;
-    this.#saysUntil = Math.max(this.#saysUntil, last);
+    this.#messageEnd = Math.max(this.#messageEnd, last);
     // Every line of the message repeats the usage, so only the last one counts.
     if (message["usage"] !== undefined && position >= last) this.#losses.count("usage");
     const by = { provider: "anthropic", model: nonBlankText(message["model"]) };
@@ -203,8 +203,8 @@ class ClaudeTranscript {
       item,
       by,
     }));
-    const early = position >= this.#saysUntil ? this.#early.splice(0) : [];
-    return [...this.#commandHeard(true), ...records, ...early];
+    const early = position >= this.#messageEnd ? this.#early.splice(0) : [];
+    return [...this.#endCommand(true), ...records, ...early];
   }
 
   #replaced(content: unknown, timestamp: string): SourceRecord[] {
@@ -215,11 +215,11 @@ class ClaudeTranscript {
   }
 
   /** Keeps a command that the model saw as a message; any other command only acted inside Claude Code. */
-  #commandHeard(isHeard: boolean): SourceRecord[] {
+  #endCommand(wasSent: boolean): SourceRecord[] {
     const command = this.#command;
     this.#command = undefined;
     if (command === undefined) return [];
-    if (isHeard) return [command];
+    if (wasSent) return [command];
     this.#losses.count("local_commands");
     return [];
   }
@@ -291,12 +291,12 @@ function inputParts(blocks: readonly unknown[] | undefined, losses: Losses): Con
     const { type, text } = block;
     if (type === "text" && typeof text === "string") return text === "" ? [] : [textPart("user", text)];
     const image = type === "image" ? imageOf(fieldsOf(block["source"])) : undefined;
-    if (image === undefined) losses.count(lostKind(type));
+    if (image === undefined) losses.count(lossKind(type));
     return image ?? [];
   });
 }
 
-function lostKind(type: unknown): "images" | "documents" | "unknown_parts" {
+function lossKind(type: unknown): "images" | "documents" | "unknown_parts" {
   if (type === "image") return "images";
   return type === "document" ? "documents" : "unknown_parts";
 }

@@ -311,19 +311,20 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
 function entryThought(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
   const { thinking, signature, thinkingSignature } = block;
   const text = textOf(thinking) ?? "";
-  const sealed = nonBlankText(thinkingSignature) ?? nonBlankText(signature);
+  const encrypted = nonBlankText(thinkingSignature) ?? nonBlankText(signature);
   // Diligent does not record the API, but uses only one for Anthropic.
   const api = apis.get(message["api"] ?? (message["provider"] === "anthropic" ? "anthropic-messages" : undefined));
   const model = nonBlankText(message["model"]);
   const origin = api === undefined || model === undefined ? undefined : { api, model };
-  if (origin?.api === "responses" && sealed !== undefined) {
-    const whole = wholeItem(sealed);
+  if (origin?.api === "responses" && encrypted !== undefined) {
+    const whole = wholeItem(encrypted);
     if (whole !== undefined) return { ...whole, origin };
   }
   // With Chat Completions pi stores the name of the source field there instead of a signature.
   if (origin?.api === "chat") return text === "" ? [] : { ...reasoningItem(text, undefined), origin };
-  if (sealed !== undefined && origin?.api !== "messages") losses.count("signatures");
-  if (sealed !== undefined && origin?.api === "messages") return sealedThought(block, { text, sealed, origin });
+  if (encrypted !== undefined && origin?.api !== "messages") losses.count("signatures");
+  if (encrypted !== undefined && origin?.api === "messages")
+    return sealedThought(block, { text, sealed: encrypted, origin });
   return text === "" ? [] : reasoningItem(text, undefined);
 }
 

@@ -51,11 +51,11 @@ function recordsOf(value: LineObject, losses: Losses): SourceRecord[] {
   if (message["role"] === "system") losses.count("system_messages");
   else if (items.length === 0 && whole) losses.count("unfinished");
   const timestamp = isoTime(value["timestamp"]);
-  return items.map((item) => ({ type: "item", timestamp, item: unsealed(item, losses) }));
+  return items.map((item) => ({ type: "item", timestamp, item: withoutEncrypted(item, losses) }));
 }
 
 /** Removes signatures: Envoy does not record which model wrote them, so they cannot be sent back to any. */
-function unsealed(item: ResponseItem, losses: Losses): ResponseItem {
+function withoutEncrypted(item: ResponseItem, losses: Losses): ResponseItem {
   if (item.type !== "reasoning" || typeof item.encrypted_content !== "string") return item;
   losses.count("signatures");
   const { encrypted_content: _, ...rest } = item;

@@ -74,10 +74,10 @@ export class TurnCollector {
       case "response_item":
         return this.#item(line.payload, timestamp);
       case "compacted":
-        return this.#aside({ type: "compacted", timestamp, compacted: line.payload });
+        return this.#addEntry({ type: "compacted", timestamp, compacted: line.payload });
       case "cody":
         if (line.payload.type !== "history_replaced") return undefined;
-        return this.#aside(this.#replaced(line.payload.items, timestamp));
+        return this.#addEntry(this.#replaced(line.payload.items, timestamp));
       case "event_msg":
         break;
     }
@@ -124,7 +124,7 @@ export class TurnCollector {
     return isContext ? undefined : old;
   }
 
-  #aside(entry: TurnEntry): ExportedTurn | undefined {
+  #addEntry(entry: TurnEntry): ExportedTurn | undefined {
     const before = this.#current === undefined ? this.#start(entry.timestamp) : undefined;
     this.#current?.entries.push(entry);
     return before;
@@ -147,7 +147,7 @@ export class TurnCollector {
         }
         return undefined;
       case "thread_rolled_back":
-        return this.#aside({ type: "rolled_back", timestamp, turns: payload.num_turns });
+        return this.#addEntry({ type: "rolled_back", timestamp, turns: payload.num_turns });
       default:
         return undefined;
     }
