@@ -171,10 +171,10 @@ export class ConversationManager implements AsyncDisposable {
     if (live !== undefined && live.ending === undefined) return live;
     // A conversation that is ending still holds its rollout.
     await live?.ending;
-    const underWay = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
-    this.#resuming.set(conversationId, underWay);
+    const resuming = this.#resuming.get(conversationId) ?? this.#track(this.#resume(conversationId, config));
+    this.#resuming.set(conversationId, resuming);
     try {
-      return await underWay;
+      return await resuming;
     } finally {
       this.#resuming.delete(conversationId);
     }

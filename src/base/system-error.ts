@@ -103,10 +103,10 @@ export function systemProblem(error: unknown): { readonly message: string; reado
     isAbsolute(path) &&
     refusals.has(systemCode(error) ?? "") &&
     !existsSync(path);
-  const blamed = isHidden ? dirname(path) : path;
-  const place = blamed ?? hostname ?? (address === undefined ? undefined : [address, port].join(":"));
+  const shownPath = isHidden ? dirname(path) : path;
+  const place = shownPath ?? hostname ?? (address === undefined ? undefined : [address, port].join(":"));
   const verb = syscall.startsWith("spawn") ? "run" : isHidden ? "access" : (verbs[syscall] ?? "access");
   const what = `${verb}${place === undefined ? "" : ` ${place}`}`;
-  const hint = hints[systemCode(error) ?? ""]?.(blamed);
+  const hint = hints[systemCode(error) ?? ""]?.(shownPath);
   return { message: `Cannot ${what}: ${systemReason(error)}`, ...(hint === undefined ? {} : { hint }) };
 }

@@ -132,7 +132,7 @@ export async function countTokens(
   const sums = texts.map(() => 0);
   const batches = batchesOf(texts).values();
   let failed: Extract<JobOutcome<never>, { ok: false }> | undefined;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const batch of batches) {
       if (failed !== undefined) return;
       const outcome = await pool.run("count_tokens", { texts: batch.map(({ text }) => text), encoding });
@@ -142,7 +142,7 @@ export async function countTokens(
           sums[index] = (sums[index] ?? 0) + (outcome.value.counts[at] ?? 0);
     }
   };
-  await Promise.all(Array.from({ length: maxParallelJobs }, lane));
+  await Promise.all(Array.from({ length: maxParallelJobs }, worker));
   return failed ?? { ok: true, value: sums };
 }
 

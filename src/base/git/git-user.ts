@@ -13,12 +13,12 @@ export interface GitUser {
 /** Computes the paths by git's rules. Reads no file. */
 export function gitUser(user: { env: Readonly<NodeJS.ProcessEnv>; homedir: () => string }): GitUser {
   const { env } = user;
-  const home = filled(env["HOME"]) ?? homeOr(user.homedir);
-  const config = filled(env["XDG_CONFIG_HOME"]) ?? (home && join(home, ".config"));
-  const system = isYes(env["GIT_CONFIG_NOSYSTEM"]) ? [] : [filled(env["GIT_CONFIG_SYSTEM"]) ?? "/etc/gitconfig"];
+  const home = nonEmpty(env["HOME"]) ?? homeOr(user.homedir);
+  const config = nonEmpty(env["XDG_CONFIG_HOME"]) ?? (home && join(home, ".config"));
+  const system = isYes(env["GIT_CONFIG_NOSYSTEM"]) ? [] : [nonEmpty(env["GIT_CONFIG_SYSTEM"]) ?? "/etc/gitconfig"];
   const own = env["GIT_CONFIG_GLOBAL"];
-  const usual = [config && join(config, "git", "config"), home && join(home, ".gitconfig")];
-  const configs = own === undefined ? usual : [filled(own)];
+  const defaults = [config && join(config, "git", "config"), home && join(home, ".gitconfig")];
+  const configs = own === undefined ? defaults : [nonEmpty(own)];
   return {
     ...(home !== undefined && { home }),
     configs: [...system, ...configs].filter((path) => path !== undefined),
@@ -26,7 +26,7 @@ export function gitUser(user: { env: Readonly<NodeJS.ProcessEnv>; homedir: () =>
   };
 }
 
-function filled(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }
 

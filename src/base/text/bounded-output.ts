@@ -37,11 +37,11 @@ export class BoundedOutput {
   text(): string {
     const head = this.#head.subarray(0, this.#headLength);
     const tail = this.#tailInOrder();
-    const leftOut = this.#beyondHead - tail.length;
-    if (leftOut === 0) return Buffer.concat([head, tail]).toString();
+    const omitted = this.#beyondHead - tail.length;
+    if (omitted === 0) return Buffer.concat([head, tail]).toString();
     const headEnd = head.length - unfinishedBytes(head);
     const tailStart = leftoverBytes(tail);
-    const bytes = leftOut + (head.length - headEnd) + tailStart;
+    const bytes = omitted + (head.length - headEnd) + tailStart;
     const before = head.toString("utf8", 0, headEnd);
     const lineEnd = before.endsWith("\n") ? "" : "\n";
     return `${before}${lineEnd}[... ${counted(bytes, "byte")} left out ...]\n${tail.toString("utf8", tailStart)}`;

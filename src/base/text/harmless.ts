@@ -8,14 +8,14 @@ const replacement = "\u{fffd}";
  * Carriage return is included because it would let a line overwrite itself.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Replaces control characters, so that a terminal shows the text and does not interpret it. Works character by
  * character, so that the result does not depend on how a stream was cut into pieces.
  */
 export function harmless(text: string): string {
-  return text.replaceAll(harmful, escapedCharacter);
+  return text.replaceAll(controlCharacters, escapedCharacter);
 }
 
 function escapedCharacter(character: string): string {

@@ -26,7 +26,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     effortRefusal(stringOf(body["model"]), body["reasoning_effort"], "reasoning_effort") ??
     samplingRefusal(body, otherTemperature) ??
     schemaRefusal(format, "response_format") ??
-    wordlessRefusal(body) ??
+    jsonWordRefusal(body) ??
     toolRefusal(body) ??
     contentRefusal(messages) ??
     argumentsRefusal(messages) ??
@@ -40,7 +40,7 @@ function otherTemperature(temperature: unknown): Refusal {
   return badRequest(text, "temperature", "unsupported_value");
 }
 
-function wordlessRefusal(body: JsonObject): Refusal | undefined {
+function jsonWordRefusal(body: JsonObject): Refusal | undefined {
   if (objectOf(body["response_format"])["type"] !== "json_object" || mentionsJson(body["messages"])) return undefined;
   const text = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
   return badRequest(text, "messages");

@@ -23,7 +23,7 @@ const unsupported = [
   "patternProperties",
 ];
 
-const notAtTheTop = ["oneOf", "allOf", "anyOf"];
+const notAtTopLevel = ["oneOf", "allOf", "anyOf"];
 
 const argumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
@@ -50,7 +50,7 @@ export function ruleRefusal(body: JsonObject): Refusal | undefined {
     changedRefusal(turns) ??
     pairRefusal(turns) ??
     undefinedToolRefusal(body, turns) ??
-    unthoughtRefusal(body, turns) ??
+    missingThinkingRefusal(body, turns) ??
     finalRefusal(body, turns)
   );
 }
@@ -217,7 +217,7 @@ function finalRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undef
  * With a thinking budget, the model only continues from calls that it made after thinking: the first of an
  * uninterrupted sequence of calls and results must begin with a thinking block.
  */
-function unthoughtRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
+function missingThinkingRefusal(body: JsonObject, turns: readonly Turn[]): Refusal | undefined {
   if (objectOf(body["thinking"])["type"] !== "enabled") return undefined;
   let first: Turn | undefined;
   for (let index = turns.length - 1; turns[index]?.blocks[0]?.block["type"] === "tool_result"; index -= 2) {
@@ -257,7 +257,7 @@ function toolSchemaRefusal(body: JsonObject): Refusal | undefined {
   for (const [index, tool] of objectsOf(body["tools"]).entries()) {
     const schema = objectOf(tool["input_schema"]);
     const place = `tools.${index}.custom.input_schema`;
-    if (notAtTheTop.some((key) => schema[key] !== undefined)) {
+    if (notAtTopLevel.some((key) => schema[key] !== undefined)) {
       return invalidMessages(`${place}: input_schema does not support oneOf, allOf, or anyOf at the top level`);
     }
     if (!Object.keys(objectOf(schema["properties"])).every((key) => argumentName.test(key))) {

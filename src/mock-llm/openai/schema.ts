@@ -5,7 +5,7 @@ import { type Path, subSchemas } from "../problem.js";
 import type { Refusal } from "../wire-api.js";
 
 const notPermitted = ["oneOf", "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"];
-const notAtTheTop = ["oneOf", "anyOf", "allOf", "enum", "not"];
+const notAtTopLevel = ["oneOf", "anyOf", "allOf", "enum", "not"];
 const typeKeywords = ["type", "anyOf", "enum", "const", "$ref"];
 
 /** Rejects an output schema that OpenAI's APIs do not support; `param` is its place in the request. */
@@ -28,7 +28,7 @@ export function functionRefusal({ name, parameters, strict }: JsonObject, param:
 /** Problems that are rejected even without strict mode. */
 function looseProblem(root: JsonObject): string | undefined {
   if (root["type"] !== "object") return notAnObject(root);
-  if (notAtTheTop.some((key) => root[key] !== undefined)) {
+  if (notAtTopLevel.some((key) => root[key] !== undefined)) {
     return "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.";
   }
   if (root["properties"] === undefined) return "In context=(), object schema missing properties.";

@@ -28,7 +28,7 @@ export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined 
     effortRefusal(stringOf(body["model"]), objectOf(body["reasoning"])["effort"], "reasoning.effort") ??
     samplingRefusal(body) ??
     schemaRefusal(objectOf(objectOf(body["text"])["format"]), "text.format.schema") ??
-    wordlessRefusal(body) ??
+    jsonWordRefusal(body) ??
     toolRefusal(body);
   if (unfit !== undefined || typeof body["input"] === "string") return unfit;
   const items = objectsOf(body["input"]);
@@ -43,7 +43,7 @@ export function ruleRefusal(body: JsonObject, sent = body): Refusal | undefined 
   );
 }
 
-function wordlessRefusal(body: JsonObject): Refusal | undefined {
+function jsonWordRefusal(body: JsonObject): Refusal | undefined {
   if (objectOf(objectOf(body["text"])["format"])["type"] !== "json_object" || mentionsJson(body["input"]))
     return undefined;
   const rule = "must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";

@@ -9,8 +9,8 @@ lowerThreadPriority();
 
 export default serveJobs<CpuJobs>({
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),
-  condense_rollout: async (stretch) => {
-    const condensed = await condenseRollout(stretch);
+  condense_rollout: async (segment) => {
+    const condensed = await condenseRollout(segment);
     if (condensed.status !== "read") return condensed;
     return { ...condensed, shown: condensed.shown.map(pack), pieces: condensed.pieces.map(pack) };
   },
