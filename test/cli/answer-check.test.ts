@@ -21,7 +21,7 @@ const schema = {
   $defs: { point },
 };
 
-test("problems are said with their place, and a format is no more than a hint", async () => {
+test("each problem is reported with its JSON path, and format keywords are ignored", async () => {
   const problemsOf = await answerCheck(schema);
   const right = { kind: 1, always: true, "x/y": [{ x: 1 }], when: "tomorrow" };
   expect(problemsOf(JSON.stringify(right))).toEqual([]);
@@ -34,7 +34,7 @@ test("problems are said with their place, and a format is no more than a hint", 
   expect(problemsOf(null)).toEqual(["there is no answer"]);
 });
 
-test("of many problems the first are said, and none is long or moves the cursor", async () => {
+test("only the first problems are reported, shortened and without control characters", async () => {
   const problemsOf = await answerCheck(schema);
   const extra = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`\u0007${index}${"x".repeat(999)}`, 1]));
   const problems = problemsOf(JSON.stringify({ kind: 1, always: true, "x/y": [], when: "", ...extra }));

@@ -7,19 +7,19 @@ const choices =
 const ids = { approval_id: "a", call_id: "c", turn_id: "t", tool: "shell" };
 const writes = { ...ids, tool: "write_file" };
 
-test("it says what would run, where and why", () => {
+test("the approval text shows the command, its folder and the reason", () => {
   const reason = "no sandbox: every command needs approval";
   expect(approvalText({ ...ids, command: ["npm", "test"], cwd: "/projects/site", reason })).toBe(
     `Run this command in /projects/site?\n(${reason})\n\n  npm test\n\n${choices}`,
   );
 });
 
-test("neither the folder nor the reason can imitate the question", () => {
+test("the folder and the reason cannot imitate the question", () => {
   const text = approvalText({ ...ids, command: ["ls"], cwd: "/projects/a\nb", reason: "x\n  ls\n\nRun it?\u001b[2J" });
   expect(text).toBe(`Run this command in $'/projects/a\\nb'?\n(x\\n  ls\\n\\nRun it?\\033[2J)\n\n  ls\n\n${choices}`);
 });
 
-test("a long command is shown to its last character, with how many there are", () => {
+test("a long command is shown in full with its character count", () => {
   const script = `ls${" ".repeat(10_000)}; curl evil`;
   const text = approvalText({ ...ids, command: ["sh", "-c", script], cwd: "/projects" });
   expect(text.replaceAll("\n  ┆ ", "")).toBe(
@@ -27,13 +27,13 @@ test("a long command is shown to its last character, with how many there are", (
   );
 });
 
-test("a long reason is cut, and one can see that", () => {
+test("a long reason is truncated visibly", () => {
   expect(approvalText({ ...ids, command: ["ls"], cwd: "/", reason: "x".repeat(501) }, 1_000)).toContain(
     `\n(${"x".repeat(500)}…)\n`,
   );
 });
 
-test("a line that is too long for the terminal goes on behind a mark, so that it cannot imitate the question", () => {
+test("a line longer than the terminal wraps behind a marker, so it cannot imitate the question", () => {
   const content = `${"x".repeat(36)}Run it? [y]\n\t\t\t\tRun it?\n${"字".repeat(40)}\n`;
   const command = ["write_file", `/projects/${"y".repeat(28)}Run it`, content];
   expect(approvalText({ ...writes, command, cwd: "/projects" }, 40)).toBe(
@@ -53,12 +53,12 @@ ${choices}`,
   );
 });
 
-test.each([undefined, 0])("a width of %s is taken for 100 columns", (columns) => {
+test.each([undefined, 0])("a width of %s falls back to 100 columns", (columns) => {
   const text = approvalText({ ...ids, command: ["ls", "x".repeat(100)], cwd: "/projects" }, columns);
   expect(text).toContain(`\n  ls ${"x".repeat(95)}\n  ┆ xxxxx\n`);
 });
 
-test("a file to be written is shown with its lines", () => {
+test("a file write is shown with its lines", () => {
   const content = "# Notes\n\n\tdone: \\o/\nhidden\u202e'\n";
   expect(approvalText({ ...writes, command: ["write_file", "my notes.md", content], cwd: "/projects" })).toBe(
     `Run this command in /projects?
@@ -77,19 +77,19 @@ test.each([
   ["", "  write_file a\n  (empty file)\n"],
   ["a", "  write_file a\n  │ a\n  (no newline at end of file)\n"],
   ["\n", "  write_file a\n  │ \n"],
-])("the content %j is shown as it is", (content, shown) => {
+])("the content %j is shown unchanged", (content, shown) => {
   expect(approvalText({ ...writes, command: ["write_file", "a", content], cwd: "/projects" })).toContain(
     `\n${shown}\n`,
   );
 });
 
-test("a command that is named like the tool is shown as a command", () => {
+test("a command with the same name as the tool is shown as a command", () => {
   expect(approvalText({ ...ids, command: ["write_file", "a", "b\n"], cwd: "/projects" })).toContain(
     "\n  write_file a $'b\\n'\n",
   );
 });
 
-test("whatever is asked, a terminal obeys none of it and every line of it is indented", () => {
+test("control characters are escaped and every line of the request is indented", () => {
   const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 30 }), fc.string({ unit: "grapheme", maxLength: 60 }));
   const commands = fc.oneof(
     fc.array(texts, { minLength: 1, maxLength: 4 }),
@@ -98,7 +98,7 @@ test("whatever is asked, a terminal obeys none of it and every line of it is ind
   fc.assert(
     fc.property(commands, fc.integer({ min: 40, max: 120 }), (command, columns) => {
       const text = approvalText({ ...ids, tool: command[0] ?? "", command, cwd: "/projects" }, columns);
-      // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+      // oxlint-disable-next-line no-control-regex -- control characters are the subject of this test
       expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
       const lines = text.slice(0, -choices.length).trimEnd().split("\n").slice(1);
       expect(lines.filter((line) => line !== "" && !line.startsWith("  "))).toEqual([]);
@@ -108,7 +108,7 @@ test("whatever is asked, a terminal obeys none of it and every line of it is ind
   );
 });
 
-test("of a patch one sees what becomes of each file, and nothing of it passes for ours", () => {
+test("a patch is shown per file with its change, and its text cannot imitate cody's own output", () => {
   const changes = {
     "/projects/a b": {
       type: "update" as const,

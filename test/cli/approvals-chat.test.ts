@@ -3,12 +3,12 @@ import { choices, ctrlC, prepared, question, userTexts } from "../support/cli-ef
 import type { FakeOptions } from "../support/cli-terminal.js";
 import { calls, says } from "../support/scripted-provider.js";
 
-test("chat in a terminal asks too, on stderr", async () => {
+test("chat in a terminal asks for approval on stderr", async () => {
   const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")], {
     notTTY: ["stdout"],
   });
   const running = terminal.run("chat", "go");
-  // Nobody reads this: it was there before the question.
+  // This input must not be read as an answer: it was typed before the question.
   terminal.type("n\r");
   await terminal.tells(choices);
   await terminal.tells(question);
@@ -17,7 +17,7 @@ test("chat in a terminal asks too, on stderr", async () => {
   expect([runs, terminal.screen]).toEqual([["it"], "Done.\n"]);
 });
 
-test("chat --json asks on stderr and keeps stdout for events", async () => {
+test("chat --json asks for approval on stderr and keeps stdout for events", async () => {
   const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")]);
   const running = terminal.run("chat", "--json", "go");
   await terminal.tells(question);
@@ -31,7 +31,7 @@ test("chat --json asks on stderr and keeps stdout for events", async () => {
   expect(types).toContain("exec_approval_request");
 });
 
-test("Ctrl-C at the question of chat ends it with 130", async () => {
+test("Ctrl-C at chat's approval question exits with 130", async () => {
   const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" })]);
   const running = terminal.run("chat", "go");
   await terminal.tells(question);
@@ -40,7 +40,7 @@ test("Ctrl-C at the question of chat ends it with 130", async () => {
   expect(runs).toEqual([]);
 });
 
-test("twenty questions in one chat leave no listener behind", async () => {
+test("twenty approval questions in one chat leak no listeners", async () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
   const { terminal, runs } = await prepared([...names.map((what) => calls("effect", what, { what })), says("Done.")]);
   const before = terminal.listeners;
@@ -55,7 +55,7 @@ test("twenty questions in one chat leave no listener behind", async () => {
   expect(terminal.listeners).toBeLessThanOrEqual(before + keypressListeners);
 });
 
-/** Node leaves its key decoder on a stream for good, once. */
+/** Node leaves one key decoder on a stream permanently. */
 const keypressListeners = 2;
 
 test.each<{ args: string[]; notTTY: FakeOptions["notTTY"] }>([
@@ -78,7 +78,7 @@ test.each<{ args: string[]; notTTY: FakeOptions["notTTY"] }>([
   );
 });
 
-test("lines of stdin are messages and never answers: what needs approval is refused, and the exit is 1", async () => {
+test("lines of stdin are messages, not answers: calls that need approval are refused and chat exits with 1", async () => {
   const replies = [calls("effect", "c1", { what: "it" }), says("Then not."), says("You said y.")];
   const { terminal, runs, model } = await prepared(replies, { notTTY: ["stdin"] });
   const running = terminal.run();
@@ -89,7 +89,7 @@ test("lines of stdin are messages and never answers: what needs approval is refu
   expect(userTexts(model.requests.at(-1))).toEqual(["go", "y"]);
 });
 
-test("with full access nobody is asked", async () => {
+test("full access asks for no approval", async () => {
   const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")], {
     notTTY: ["stdin"],
   });

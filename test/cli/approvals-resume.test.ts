@@ -12,7 +12,7 @@ import {
 } from "../support/cli-effects.js";
 import { calls, says } from "../support/scripted-provider.js";
 
-test("after a crash the question is put again before anything else, and its turn goes on", async () => {
+test("after a crash the pending approval is asked first, and its turn continues", async () => {
   const crashed = await crashedAtQuestion();
   const { terminal, runs, model } = await prepared([says("Did it."), says("Hello.")], crashed);
   const running = terminal.run("--continue");
@@ -30,7 +30,7 @@ test("after a crash the question is put again before anything else, and its turn
   expect(userTexts(model.requests.at(-1))).toEqual(["go", "hello"]);
 });
 
-test("chat after a crash asks first, and says its own text when that turn is over", async () => {
+test("chat after a crash asks the pending approval first, then sends its own message after that turn", async () => {
   const crashed = await crashedAtQuestion();
   const { terminal, runs, model } = await prepared([says("Did it."), says("Hello.")], crashed);
   const running = terminal.run("chat", "--continue", "hello");
@@ -41,14 +41,14 @@ test("chat after a crash asks first, and says its own text when that turn is ove
   expect(userTexts(model.requests.at(-1))).toEqual(["go", "hello"]);
 });
 
-test("chat without a terminal after a crash refuses what waited, and exits 1", async () => {
+test("chat without a terminal refuses the pending approval after a crash and exits with 1", async () => {
   const crashed = await crashedAtQuestion();
   const { terminal, runs } = await prepared([says("Then not."), says("Hello.")], { ...crashed, notTTY: ["stdin"] });
   expect(await terminal.run("chat", "--continue", "hello")).toBe(1);
   expect([runs, terminal.screen]).toEqual([[], "Then not.\nHello.\n"]);
 });
 
-test("resume after a crash asks too", async () => {
+test("resume after a crash asks the pending approval", async () => {
   const crashed = await crashedAtQuestion();
   const { terminal, runs } = await prepared([says("Did it.")], crashed);
   const running = terminal.run("resume");
@@ -59,7 +59,7 @@ test("resume after a crash asks too", async () => {
   expect(runs).toEqual(["it"]);
 });
 
-test("what a crash interrupted is told when the prompt opens", async () => {
+test("the prompt reports the turn that a crash interrupted", async () => {
   const gate = new Gate({ readOnly: false });
   const options = { tools: [gate.tool], args: ["--sandbox", "danger-full-access"] };
   const { terminal } = await opened([calls("wait", "c1"), says("Done.")], options);

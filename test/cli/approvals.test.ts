@@ -5,7 +5,7 @@ import { choices, ctrlC, ctrlD, Gate, opened, prepared, prompt, question, userTe
 import type { FakeTerminal } from "../support/cli-terminal.js";
 import { calls, says } from "../support/scripted-provider.js";
 
-test("a person is asked with the command as it will run, and it runs after y", async () => {
+test("the question shows the exact command, and y runs it", async () => {
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "a\nb" }), says("Done.")]);
   terminal.type("go\r");
   await terminal.shows(
@@ -21,7 +21,7 @@ test("a person is asked with the command as it will run, and it runs after y", a
   expect(await running).toBe(0);
 });
 
-test("a command that does not fit into a row of the terminal goes on behind a mark", async () => {
+test("a command wider than the terminal wraps behind a marker", async () => {
   const what = "x".repeat(100);
   const { terminal, runs } = await opened([calls("effect", "c1", { what }), says("Done.")]);
   terminal.type("go\r");
@@ -32,7 +32,7 @@ test("a command that does not fit into a row of the terminal goes on behind a ma
   expect(runs).toEqual([what]);
 });
 
-test("after a the same is not asked again, and something else is", async () => {
+test("answer a allows the same call from then on, and other calls still ask", async () => {
   const same = calls("effect", "c1", { what: "it" });
   const replies = [same, same, calls("effect", "c2", { what: "that" }), says("Done.")];
   const { terminal, runs } = await opened(replies);
@@ -47,7 +47,7 @@ test("after a the same is not asked again, and something else is", async () => {
   expect(runs).toEqual(["it", "it", "that"]);
 });
 
-test("after n it does not run and the model goes on", async () => {
+test("answer n skips the command and the model continues", async () => {
   const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -58,7 +58,7 @@ test("after n it does not run and the model goes on", async () => {
   expect(terminal.screen).not.toContain("failed");
 });
 
-test("what is pasted at a question is no answer, whatever its lines are", async () => {
+test("pasted text does not answer a question", async () => {
   const { terminal, runs } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -71,7 +71,7 @@ test("what is pasted at a question is no answer, whatever its lines are", async 
   expect(runs).toEqual([]);
 });
 
-test("a paste that was not sent yet is there again behind a question", async () => {
+test("a paste that was not sent is restored after the question", async () => {
   const { terminal, model } = await opened([calls("effect", "c1", { what: "it" }), says("Then not."), says("Both.")]);
   terminal.type("go\r\u001b[200~one\rtwo\u001b[201~");
   await terminal.shows(question);
@@ -83,7 +83,7 @@ test("a paste that was not sent yet is there again behind a question", async () 
   expect(userTexts(model.requests.at(-1)).at(-1)).toBe("one\ntwo");
 });
 
-test("after s the turn is over and the prompt returns", async () => {
+test("answer s stops the turn and returns to the prompt", async () => {
   const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" })]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -97,7 +97,7 @@ test.each([
   ["an empty line", "\r"],
   ["a word", "sure\r"],
   ["Ctrl-D", ctrlD],
-])("%s is no answer: it is asked again, and then taken as no", async (_name, keys) => {
+])("%s is not a valid answer: the question is repeated, then counts as no", async (_name, keys) => {
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -115,7 +115,7 @@ test.each([
   expect(await running).toBe(0);
 });
 
-test("what was typed before the question is not its answer but the next input", async () => {
+test("input typed before the question is the next message, not the answer", async () => {
   const gate = new Gate({ readOnly: true });
   const replies = [
     calls("wait", "c0"),
@@ -135,14 +135,14 @@ test("what was typed before the question is not its answer but the next input", 
   await terminal.shows("› y\n");
   await terminal.shows("Two.\n");
   await terminal.shows(prompt);
-  // The line that was only begun is there again.
+  // The unfinished line is restored.
   terminal.type("es?\r");
   await terminal.shows("Three.\n");
   expect(runs).toEqual([]);
   expect(userTexts(model.requests.at(-1))).toEqual(["go", "y", "yes?"]);
 });
 
-test("what comes in one piece with the answer waits for its turn", async () => {
+test("input that arrives together with the answer becomes the next message", async () => {
   const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" }), says("One."), says("Two.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -154,7 +154,7 @@ test("what comes in one piece with the answer waits for its turn", async () => {
   expect(userTexts(model.requests.at(-1))).toEqual(["go", "next"]);
 });
 
-test("Ctrl-C at the question aborts the turn and the prompt returns", async () => {
+test("Ctrl-C at the question aborts the turn and returns to the prompt", async () => {
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Again.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -172,7 +172,7 @@ test("Ctrl-C at the question aborts the turn and the prompt returns", async () =
 test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s at the question ends with %i, and nothing runs", async (name, code) => {
+] as const)("%s at the question exits with %i and runs nothing", async (name, code) => {
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" })]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -181,7 +181,7 @@ test.each([
   expect(runs).toEqual([]);
 });
 
-test("a terminal that goes away at the question is no yes", async () => {
+test("a terminal that closes at the question does not approve", async () => {
   const { terminal, runs, running } = await opened([calls("effect", "c1", { what: "it" }), says("Then not.")]);
   terminal.type("go\r");
   await terminal.shows(question);
@@ -190,7 +190,7 @@ test("a terminal that goes away at the question is no yes", async () => {
   expect(runs).toEqual([]);
 });
 
-test("a request that is over is not asked any longer", async () => {
+test("a question disappears when its approval request times out", async () => {
   const { terminal, runs } = await opened([calls("effect", "c1", { what: "it" }), says("Nobody there.")], {
     config: { turnLimits: { approvalSeconds: 0.2 } },
   });
@@ -201,7 +201,7 @@ test("a request that is over is not asked any longer", async () => {
   expect(runs).toEqual([]);
 });
 
-test("questions leave no listener behind", async () => {
+test("approval questions leak no listeners", async () => {
   const { terminal, running } = await opened([
     ...["1", "2", "3"].map((what) => calls("effect", what, { what })),
     says("Done."),
@@ -223,7 +223,7 @@ test("questions leave no listener behind", async () => {
   expect(await running).toBe(0);
 });
 
-test("on-failure is an old word for on-request, and that is told once", async () => {
+test("on-failure is a deprecated alias of on-request, with one warning", async () => {
   const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")]);
   const running = terminal.run("--approval-policy", "on-failure");
   await terminal.shows(prompt);
@@ -237,7 +237,7 @@ test("on-failure is an old word for on-request, and that is told once", async ()
   expect(terminal.errors.split("on-failure").length - 1).toBe(1);
 });
 
-test("Ctrl-C while a tool runs aborts the turn and the prompt returns", async () => {
+test("Ctrl-C while a tool runs aborts the turn and returns to the prompt", async () => {
   const gate = new Gate({ readOnly: true });
   const { terminal, running } = await opened([calls("wait", "c1"), says("Again.")], { tools: [gate.tool] });
   terminal.type("go\r");

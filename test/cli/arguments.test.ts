@@ -11,7 +11,7 @@ test.each([["--version"], ["-v"], ["--json", "--version"], ["version"]])("%s pri
   expect(await cli.run(args)).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: "" });
 });
 
-test("--help names every command and every flag, and a command has its own", async () => {
+test("--help lists every command and flag, and each command has its own help", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -38,7 +38,7 @@ test("--help names every command and every flag, and a command has its own", asy
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
 });
 
-test("help is a command too, also for one command", async () => {
+test("help is also a command, with an optional command name", async () => {
   const cli = await Cli.open();
   const whole = await cli.run(["--help"]);
   expect(await cli.run(["help"])).toEqual(whole);
@@ -49,7 +49,7 @@ test("help is a command too, also for one command", async () => {
   expect(await cli.run(["help", "chat", "more"])).toMatchObject({ code: 2, stdout: "" });
 });
 
-test.each(commandNames)("the help of '%s' lists exactly its flags, and the global ones apart", async (name) => {
+test.each(commandNames)("the help of '%s' lists exactly its flags and the global ones separately", async (name) => {
   const cli = await Cli.open();
   const { stdout } = await cli.run(name === "" ? ["--help"] : [name, "--help"]);
   const section = (title: string): string[] => {
@@ -62,14 +62,14 @@ test.each(commandNames)("the help of '%s' lists exactly its flags, and the globa
   expect((await cli.run(name === "" ? ["help"] : ["help", name])).stdout).toBe(stdout);
 });
 
-test("cody list --help has no flag of a conversation", async () => {
+test("list --help shows no conversation flags", async () => {
   const cli = await Cli.open();
   const { stdout } = await cli.run(["list", "--help"]);
   for (const flag of ["--limit", "--sort", "--conversation-dir", "--json", "--home"]) expect(stdout).toContain(flag);
   for (const flag of ["--model", "--sandbox", "--resume", "--force"]) expect(stdout).not.toContain(flag);
 });
 
-test("a flag of other commands is refused with their names", async () => {
+test("a flag of other commands is rejected with the names of those commands", async () => {
   const cli = await Cli.open();
   const refused = { code: 2, signal: null, stdout: "" };
   const dryRun = "compact, clean, knowledge, import, scrub".split(", ");
@@ -99,7 +99,7 @@ test.each([
   ["--approval", "--approval-policy"],
   ["--sandbxo=read-only", "--sandbox"],
   ["--no-stdn", "--no-stdin"],
-])("a misspelled flag is refused with the nearest one: %s", async (typed, meant) => {
+])("a misspelled flag is rejected with the nearest suggestion: %s", async (typed, meant) => {
   const cli = await Cli.open();
   expect(await cli.run(["chat", typed, "hello"])).toMatchObject({
     code: 2,
@@ -107,7 +107,7 @@ test.each([
   });
 });
 
-test("help is shown even if a number is wrong", async () => {
+test("--help works even with an invalid number", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["list", "--limit", "many", "--help"])).toMatchObject({ code: 0, stderr: "" });
   expect(await cli.run(["list", "--limit", "many"])).toMatchObject({
@@ -122,7 +122,7 @@ test.each([
   ["resum", "resume"],
   ["set-provder", "set-provider"],
   ["hlep", "help"],
-])("a misspelled command is refused with the nearest one: %s", async (typed, meant) => {
+])("a misspelled command is rejected with the nearest suggestion: %s", async (typed, meant) => {
   const cli = await Cli.open();
   expect(await cli.run([typed, "hello"])).toEqual({
     code: 2,
@@ -136,7 +136,7 @@ function unknownCommand(typed: string, meant: string): string {
   return `✗ Unknown command '${typed}'. Did you mean ${meant}?\n  See: cody help\n`;
 }
 
-test("an unknown command names the known ones", async () => {
+test("an unknown command is rejected with the list of commands", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["frobnicate"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -167,13 +167,13 @@ test.each([
   [["resume", "a", "b"], "Unexpected argument 'b'"],
   [["set-provider"], "Missing argument: provider"],
   [["set-auth"], "Missing argument: method"],
-])("%j is a mistake: exit 2 and a hint", async (args, text) => {
+])("%j is a usage error: exit code 2 and a hint", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(text) });
   expect(await cli.ids()).toEqual([]);
 });
 
-test("a configuration that does not parse is named, and shows nothing of what is in it", async () => {
+test("a configuration that does not parse is reported by path without quoting its content", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   await writeFile(join(cli.home, "config.json"), '{"provider": "sk-secretsecretsecret');
@@ -182,7 +182,7 @@ test("a configuration that does not parse is named, and shows nothing of what is
   expect(stderr).not.toContain("secret");
 });
 
-test("a command's type has the flags it declares, and no others", () => {
+test("a command's type has exactly the flags it declares", () => {
   const declared: Pick<CommandFlags<"list">, "limit" | "all"> = { limit: 3, all: false };
   // @ts-expect-error: list does not declare --model, so reading it does not compile
   type Undeclared = Pick<CommandFlags<"list">, "model">;

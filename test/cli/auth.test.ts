@@ -16,7 +16,7 @@ async function status(cli: Cli, env: Record<string, string> = {}) {
   return { code, stderr, method, of, stdout };
 }
 
-test("without a key and a login it says so, and exits 1", async () => {
+test("auth status without a key or a login says so and exits with 1", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["auth", "status"])).toMatchObject({
     code: 1,
@@ -26,7 +26,7 @@ test("without a key and a login it says so, and exits 1", async () => {
   expect(await cli.run(["auth", "frob"])).toMatchObject({ code: 2, stderr: expect.stringContaining("'frob'") });
 });
 
-test("keys are told by where they come from, never by what they are", async () => {
+test("keys are shown by their source, never by their value", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "providers.openrouter.apiKey", "-"], { input: "sk-canary-configured" });
   const env = { OPENAI_API_KEY: "sk-canary-of-the-env" };
@@ -43,7 +43,7 @@ test("keys are told by where they come from, never by what they are", async () =
   });
 });
 
-test("logins of other programs are shown with account, end and place, and are not in use unless chosen", async () => {
+test("logins of other programs are shown with account, expiry and path, and are unused unless selected", async () => {
   const issuer = await TokenIssuer.open();
   const cli = await Cli.open();
   const tokens = issuer.issue();
@@ -76,7 +76,7 @@ test("logins of other programs are shown with account, end and place, and are no
   for (const secret of ["canary", tokens.access, tokens.refresh]) expect(shown.stdout).not.toContain(secret);
 });
 
-test("a file of tokens that cannot be trusted is told of", async () => {
+test("auth status reports a token file that cannot be trusted", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   await writeFile(join(cli.project, "elsewhere"), "{}");
@@ -91,7 +91,7 @@ test("a file of tokens that cannot be trusted is told of", async () => {
   expect((await status(cli)).of("chatgpt-oauth")?.["problem"]).toBe("no ChatGPT login found. Run: cody login");
 });
 
-test("no token is in a file, a log or an output, whatever servers say back about it", async () => {
+test("no token appears in a file, a log or an output, even when servers echo it", async () => {
   const issuer = await TokenIssuer.open();
   issuer.nowMs = Date.now();
   const cli = await Cli.open();

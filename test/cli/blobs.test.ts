@@ -6,7 +6,7 @@ import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
 const whole = `${Array.from({ length: 20_000 }, (_, index) => index + 1).join("\n")}\n`;
 
-/** A conversation in which a command has written more than the model gets. */
+/** A conversation with a command whose output is longer than the model receives. */
 async function talked(command = "seq 1 20000") {
   const mock = await mockLlm([
     { calls: [{ id: "call_1", name: "shell", arguments: { command } }] },
@@ -21,7 +21,7 @@ async function talked(command = "seq 1 20000") {
   return { cli, env, id, folder: join(cli.conversations, `${id}.jsonl.blobs`) };
 }
 
-test("the whole output of a call is listed and printed", async () => {
+test("output lists and prints the full output of a call", async () => {
   const { cli, env, id, folder } = await talked();
   expect((await cli.run(["output", id], { env })).stdout).toBe(`call_1  ${whole.length} bytes\n`);
   const { code, stdout } = await cli.run(["output", id, "call_1"], { env });
@@ -41,14 +41,14 @@ test("the whole output of a call is listed and printed", async () => {
   });
 });
 
-test("control characters of an output are replaced unless --raw is given", async () => {
+test("control characters in a stored output are replaced unless --raw is given", async () => {
   const { cli, env, id } = await talked("seq 1 20000; printf 'a\\033[2J\\r\\n'");
   const { stdout } = await cli.run(["output", id, "call_1"], { env });
   expect(stdout.slice(-7)).toBe("a\u241b[2J\n".padStart(7, "\n"));
   expect((await cli.run(["output", id, "call_1", "--raw"], { env })).stdout.slice(-8)).toBe("\na\u001b[2J\r\n");
 });
 
-test("doctor has nothing to say about outputs that are as they were, and tells of those that are not", async () => {
+test("doctor accepts intact stored outputs and reports damaged and orphaned ones", async () => {
   const { cli, env, id, folder } = await talked();
   expect(await cli.run(["doctor"], { env })).toMatchObject({
     code: 0,
@@ -69,7 +69,7 @@ test("doctor has nothing to say about outputs that are as they were, and tells o
   expect(stdout).toContain(`· ${folder}: 1 file of a conversation that no longer exists\n  Run: rm -r ${folder}\n`);
 });
 
-test("a list and the next turn do not mind them, and scrub drops one with a secret", async () => {
+test("list and the next turn ignore stored outputs, and scrub removes one with a secret", async () => {
   const { cli, env, id, folder } = await talked("seq 1 20000; echo pin=4711");
   expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Total: 1 conv") });
   expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "and so on\n" });

@@ -11,10 +11,10 @@ test.each([
   [999_600, "1 MB"],
   [14_000_000, "14 MB"],
   [2e15, "2000 TB"],
-])("%d is %s", (bytes, text) => expect(byteText(bytes)).toBe(text));
+])("%d bytes are printed as %s", (bytes, text) => expect(byteText(bytes)).toBe(text));
 
 test.each([
   [60 * 60 * 1000, "1 hour"],
   [47 * 60 * 60 * 1000, "47 hours"],
   [7 * 24 * 60 * 60 * 1000, "7 days"],
-])("%d milliseconds are %s", (milliseconds, text) => expect(ageText(milliseconds)).toBe(text));
+])("%d milliseconds are printed as %s", (milliseconds, text) => expect(ageText(milliseconds)).toBe(text));

@@ -10,7 +10,7 @@ import { argumentsOfProcesses } from "../support/process-arguments.js";
 import { Cli, type CliResult, finished } from "../support/cli.js";
 import { wireApis } from "../support/wire-apis.js";
 
-/** Each is planted where its name says, and stands nowhere else. */
+/** Each secret is planted in the place its key names, and nowhere else. */
 const canaries = {
   envKey: "sk-proj-canary-Env0123456789abcdef",
   otherKey: "sk-ant-api03-canary-Other0123456789",
@@ -35,7 +35,7 @@ const canaries = {
   gitPassword: "canary-g1t-remote",
 } as const;
 
-/** Where what is told to people and kept of it was found to hold one. */
+/** The canaries found in these texts, with the place each was found in. */
 function hits(texts: ReadonlyMap<string, string>): { canary: string; where: string }[] {
   return Object.entries(canaries).flatMap(([canary, secret]) =>
     [...texts].flatMap(([where, text]) =>
@@ -44,7 +44,7 @@ function hits(texts: ReadonlyMap<string, string>): { canary: string; where: stri
   );
 }
 
-/** All that a request has shown the server, as one that is made to find mistakes repeats it. */
+/** Everything the server received with a request, as a debugging server would echo it. */
 function echoOf({ path, headers, body }: Received): string {
   return `cannot POST ${path} ${JSON.stringify(headers)} ${body}`;
 }
@@ -59,7 +59,7 @@ const json =
 const key = ({ headers }: Received): string => String(headers["x-api-key"] ?? headers.authorization);
 const over = json(400, () => "that was all");
 
-/** The ways to fail, each one turn; what is tried again is then refused. */
+/** One failure for each turn; requests that are retried are then rejected. */
 const failures: Answer[] = [
   json(401, (request) => `Incorrect API key provided: ${key(request)}`, { "set-cookie": `s=${canaries.cookie}` }),
   json(403, echoOf),
@@ -95,7 +95,7 @@ const failures: Answer[] = [
       .end(),
 ];
 
-/** What somebody has said himself is shown to him. */
+/** Removes the user's own messages, which may be shown to the user. */
 function withoutOwnWords(stdout: string): string {
   return stdout
     .split("\n")
@@ -128,7 +128,7 @@ async function configure(cli: Cli, config: object): Promise<void> {
   await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
 }
 
-/** Wants another password, and repeats the one it got. */
+/** A proxy that rejects the password and echoes it. */
 async function refusingProxy(): Promise<string> {
   const proxy = createServer().on("connect", ({ headers }, socket: Socket) => {
     const body = `not with ${headers["proxy-authorization"]}`;
@@ -154,7 +154,7 @@ function choiceOf({ provider, api, model }: (typeof wireApis)[number]) {
 describe.each(wireApis)("over $api", (spoken) => {
   const { own, keys, flags } = choiceOf(spoken);
 
-  test("no way to fail shows a secret to anybody", async () => {
+  test("no failed request leaks a secret", async () => {
     const cli = await Cli.open();
     await plant(cli);
     await configure(cli, { toolEnv: ["DEPLOY_TOKEN"], providers: { "my-lab": { apiKey: canaries.configKey } } });
@@ -221,8 +221,8 @@ describe.each(wireApis)("over $api", (spoken) => {
   });
 });
 
-// All at once, because cody waits several seconds before it gives up on a proxy.
-test("no proxy that fails shows a secret to anybody, whatever the API", async () => {
+// In parallel, because cody waits several seconds before it gives up on a proxy.
+test("no failing proxy leaks a secret, over any API", async () => {
   const cli = await Cli.open();
   const server = await serve(over);
   const proxies = [
@@ -247,7 +247,7 @@ test("no proxy that fails shows a secret to anybody, whatever the API", async ()
   expect([...all.keys()].filter((path) => path.endsWith(".jsonl"))).toHaveLength(runs.length);
 }, 60_000);
 
-test("a secret would be found, as it is and encoded", () => {
+test("the search finds a leaked secret, plain and encoded", () => {
   for (const [canary, secret] of Object.entries(canaries)) {
     const forms = [
       secret,

@@ -10,6 +10,6 @@ test.each([
   ["anything", 1, ""],
   ["anything", -3, ""],
   ["", 5, ""],
-])("%j in %i cells is %j", (text, cells, shown) => {
+])("%j fitted to %i cells is %j", (text, cells, shown) => {
   expect(fitted(text, cells)).toBe(shown);
 });

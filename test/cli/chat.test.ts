@@ -5,7 +5,7 @@ import { Cli } from "../support/cli.js";
 
 const idPattern = /^conv_[0-9a-f-]{36}\n$/;
 
-test("new prints its id alone and chat goes on in the same conversation, process after process", async () => {
+test("new prints only the id, and chat continues that conversation across processes", async () => {
   const cli = await Cli.open();
   const created = await cli.run(["new"]);
   expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(idPattern) });
@@ -22,13 +22,13 @@ test("new prints its id alone and chat goes on in the same conversation, process
   expect(await cli.said(id)).toEqual(["My name is Alice", "What is my name?"]);
 });
 
-test("without a key the offline model answers and both variables are named", async () => {
+test("without a key the offline model answers, and both key variables are named", async () => {
   const cli = await Cli.open();
   const { stderr } = await cli.run(["chat", "hello"]);
   expect(stderr).toContain("No OPENAI_API_KEY or ANTHROPIC_API_KEY is set");
 });
 
-test("without an active conversation chat makes one and says so", async () => {
+test("chat without an active conversation creates one and says so", async () => {
   const cli = await Cli.open();
   const { stderr } = await cli.run(["chat", "hello"]);
   const [id] = await cli.ids();
@@ -37,7 +37,7 @@ test("without an active conversation chat makes one and says so", async () => {
   expect(await cli.ids()).toEqual([id]);
 });
 
-test("what cannot be made the active conversation is said with the reason in words", async () => {
+test("chat warns with a readable reason when it cannot save the active conversation", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   await writeFile(join(cli.home, "active"), "");
@@ -46,7 +46,7 @@ test("what cannot be made the active conversation is said with the reason in wor
   expect(stderr).toContain("the active conversation: part of its path is a file, not a directory\n");
 });
 
-test("when the active conversation's file is gone, chat makes a new one and says so", async () => {
+test("chat creates a new conversation and says so when the active conversation's file is gone", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   await rm(join(cli.conversations, `${id}.jsonl`));
@@ -58,7 +58,7 @@ test("when the active conversation's file is gone, chat makes a new one and says
   });
 });
 
-test("projects do not share their active conversation, folders of one project do", async () => {
+test("the active conversation is per project, shared by the folders of one project", async () => {
   const cli = await Cli.open();
   const one = join(cli.project, "one");
   const inside = join(one, "src");
@@ -82,28 +82,28 @@ test.each([
   [["-"], "-"],
   [["/etc/hosts", "=", "a=b"], "/etc/hosts = a=b"],
   [["line one\nline two"], "line one\nline two"],
-])("chat %j says exactly that", async (args, said) => {
+])("chat %j sends exactly that text", async (args, said) => {
   const cli = await Cli.open();
   expect(await cli.run(["chat", ...args])).toMatchObject({ code: 0 });
   const [id = ""] = await cli.ids();
   expect(await cli.said(id)).toEqual([said]);
 });
 
-test("without a text chat reads all of stdin", async () => {
+test("chat without a text reads all of stdin", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["chat"], { input: "line one\n\nwörld\n" })).toMatchObject({ code: 0 });
   const [id = ""] = await cli.ids();
   expect(await cli.said(id)).toEqual(["line one\n\nwörld"]);
 });
 
-test.each([[["chat"]], [["chat", ""]], [["chat", "  \n"]]])("%j is an empty text and makes no file", async (args) => {
+test.each([[["chat"]], [["chat", ""]], [["chat", "  \n"]]])("%j is an empty text and creates no file", async (args) => {
   const cli = await Cli.open();
   const result = await cli.run(args);
   expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("the message is empty") });
   expect(await cli.ids()).toEqual([]);
 });
 
-test("with --json every event is a line of JSON and nothing else is on stdout", async () => {
+test("chat --json prints one event per line and nothing else on stdout", async () => {
   const cli = await Cli.open();
   const { code, stdout } = await cli.run(["chat", "--json", "What is 6 * 7?"]);
   const events = stdout
@@ -117,7 +117,7 @@ test("with --json every event is a line of JSON and nothing else is on stdout", 
   expect(events.at(-1).msg).toMatchObject({ type: "task_complete", last_agent_message: "6 * 7 = 42", saved: true });
 });
 
-test("--resume and --continue choose another conversation, which becomes the active one", async () => {
+test("--resume and --continue select another conversation and make it active", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "in the first"]);
   const [first = ""] = await cli.ids();
@@ -139,7 +139,7 @@ test("--continue without any conversation starts one with a notice", async () =>
   expect(stderr).toContain(`No saved conversation in this project: started ${id}`);
 });
 
-test("an unknown id in --resume is an error, not a new conversation", async () => {
+test("--resume with an unknown id is an error, not a new conversation", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["chat", "--resume", "conv_nobody", "hello"])).toMatchObject({
     code: 1,
@@ -148,7 +148,7 @@ test("an unknown id in --resume is an error, not a new conversation", async () =
   });
 });
 
-test("words in --resume that name no conversation are the message for the newest one", async () => {
+test("--resume with words that match no conversation sends them to the newest conversation", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "in the first"]);
   const [first = ""] = await cli.ids();
@@ -161,7 +161,7 @@ test("words in --resume that name no conversation are the message for the newest
   expect(await cli.said(first)).toEqual(["in the first", "What did I say?"]);
 });
 
-test("a name of several words in --resume is a name, and stdin is the message", async () => {
+test("--resume with a name of several words selects that conversation and reads the message from stdin", async () => {
   const cli = await Cli.open();
   const named = (await cli.run(["new", "--name", "the parser"])).stdout.trim();
   await cli.run(["chat", "named"]);
@@ -174,7 +174,7 @@ test("a name of several words in --resume is a name, and stdin is the message", 
 test.each([
   [["--resume", "hello"], "hello", "hello"],
   [["--resume", "tell", "me", "more"], "tell", "'tell me more'"],
-])("chat %j could be a name or a message: an error shows both commands", async (args, name, message) => {
+])("chat %j is ambiguous between a name and a message: the error shows both commands", async (args, name, message) => {
   const cli = await Cli.open();
   await cli.run(["chat", "first"]);
   expect(await cli.run(["chat", ...args])).toMatchObject({
@@ -186,7 +186,7 @@ test.each([
   });
 });
 
-test("a home that cannot be written costs the saving and nothing else", async () => {
+test("chat with an unwritable home answers without saving", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   await writeFile(cli.conversations, "not a directory");
@@ -201,7 +201,7 @@ test("a home that cannot be written costs the saving and nothing else", async ()
   expect(answered.stderr).toMatch(/^Failed to save turn: .+/m);
 });
 
-test("what could not be saved is in the debug log, with the reason and the conversation", async () => {
+test("a failed save is written to the debug log with its reason and conversation", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   await writeFile(cli.conversations, "not a directory");
@@ -231,7 +231,7 @@ test("--no-persistence answers and writes nothing", async () => {
   expect(await cli.ids()).toEqual([]);
 });
 
-test("--no-persistence reads the active conversation and leaves its file alone", async () => {
+test("--no-persistence reads the active conversation and does not change its file", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "My name is Alice"]);
   const [id = ""] = await cli.ids();
@@ -240,7 +240,7 @@ test("--no-persistence reads the active conversation and leaves its file alone",
   expect(await cli.said(id)).toEqual(["My name is Alice"]);
 });
 
-test("--conversation-dir keeps conversations elsewhere, with an active one of its own", async () => {
+test("--conversation-dir stores conversations there, with its own active conversation", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "at home"]);
   await cli.run(["chat", "--conversation-dir", "elsewhere", "away"]);
@@ -251,7 +251,7 @@ test("--conversation-dir keeps conversations elsewhere, with an active one of it
   expect(stdout).toContain("Total: 1 conversation(s)");
 });
 
-test("--home wins over CODY_HOME", async () => {
+test("--home overrides CODY_HOME", async () => {
   const cli = await Cli.open();
   await cli.run(["--home", "other", "new"]);
   expect(await cli.ids()).toEqual([]);
@@ -263,7 +263,7 @@ test.each([
   ["--model", "gpt-4o", "OPENAI_API_KEY environment variable is required for OpenAI models."],
   ["--provider", "anthropic", "ANTHROPIC_API_KEY environment variable is required."],
   ["--provider", "frobnicate", "Unknown provider 'frobnicate'"],
-])("%s %s without what it needs says so and exits 1", async (flag, value, text) => {
+])("chat %s %s without its requirements reports what is missing and exits with 1", async (flag, value, text) => {
   const cli = await Cli.open();
   const result = await cli.run(["chat", flag, value, "hello"]);
   expect(result).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(text) });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 
-test("check says what would be sent over each wire API", async () => {
+test("check prints what would be sent over each wire API", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   await cli.run(["chat", "hello"]);

@@ -7,7 +7,7 @@ async function has(path: string, text: string): Promise<boolean> {
   return (await readFile(path, "latin1").catch(() => "")).includes(text);
 }
 
-test("what is cleaned up is in no index and no list, its blobs go with it, and all of it comes back", async () => {
+test("clean removes a conversation from index, list and blobs, and undelete restores all of it", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   await cli.run(["chat", "remember the walrus"]);

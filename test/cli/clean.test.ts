@@ -6,7 +6,7 @@ import { everything } from "../rollouts/trash/conversation-on-disk.js";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** A conversation in which nothing was said for so many days. */
+/** A conversation last changed this many days ago. */
 async function aged(cli: Cli, days: number, cwd = cli.project): Promise<string> {
   const id = (await cli.run(["new"], { cwd })).stdout.trim();
   const then = new Date(Date.now() - days * dayMs);
@@ -14,7 +14,7 @@ async function aged(cli: Cli, days: number, cwd = cli.project): Promise<string> 
   return id;
 }
 
-test("clean moves what is older than seven days, and undelete brings it back byte for byte", async () => {
+test("clean moves conversations older than seven days, and undelete restores them byte for byte", async () => {
   const cli = await Cli.open();
   const [old, fresh] = [await aged(cli, 8), await aged(cli, 6)];
   const path = join(cli.conversations, `${old}.jsonl`);
@@ -46,7 +46,7 @@ test("clean moves what is older than seven days, and undelete brings it back byt
   expect(await cli.run(["resume", old, "--json"])).toMatchObject({ code: 1 });
 });
 
-test("clean --older-than takes an age, and rubbish is no age", async () => {
+test("clean --older-than accepts an age and rejects an invalid one", async () => {
   const cli = await Cli.open();
   const id = await aged(cli, 3);
   expect((await cli.run(["clean", "--older-than", "1w"])).stdout).toBe("No conversations older than 7 days.\n");
@@ -67,7 +67,7 @@ test("clean --older-than takes an age, and rubbish is no age", async () => {
   expect(cleaned.successes).toEqual([{ success: true, sessionId: id, size: cleaned.totalSize, sizeFreed: 0 }]);
 });
 
-test("clean --all is for this project alone, and keeps what is pinned", async () => {
+test("clean --all is limited to this project and keeps pinned conversations", async () => {
   const cli = await Cli.open();
   const [here, there] = [join(cli.project, "here"), join(cli.project, "there")];
   for (const folder of [here, there]) await mkdir(join(folder, ".git"), { recursive: true });
@@ -82,7 +82,7 @@ test("clean --all is for this project alone, and keeps what is pinned", async ()
   expect((await cli.run(["clean"], { cwd: here })).stdout).toContain(other);
 });
 
-test("what cannot be moved is said, and keeps nothing else", async () => {
+test("clean reports conversations it cannot move and moves the others", async () => {
   const cli = await Cli.open();
   const ids = [await aged(cli, 10), await aged(cli, 9)];
   const linked = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
@@ -110,7 +110,7 @@ test("what cannot be moved is said, and keeps nothing else", async () => {
   expect(await readFile(elsewhere, "utf8")).toBe("{}\n");
 });
 
-test("the trash is emptied only when it is asked for and confirmed, and says what it cannot promise", async () => {
+test("clean --trash deletes only after confirmation and warns that deleted data may be recoverable", async () => {
   const cli = await Cli.open();
   const id = await aged(cli, 20);
   await cli.run(["rename", id, "secret plan"]);
@@ -136,7 +136,7 @@ test("the trash is emptied only when it is asked for and confirmed, and says wha
   expect(audit.map((line) => (JSON.parse(line) as { action: string }).action)).toEqual(["trashed", "removed"]);
 });
 
-test("what goes, and what is in the trash, is shown with its name or with what was said first, and comes back by its name", async () => {
+test("clean and undelete show the name or the first message, and undelete accepts the name", async () => {
   const cli = await Cli.open();
   const [named, titled] = [await aged(cli, 0), await aged(cli, 0)];
   await cli.run(["chat", "--resume", named, "hello"]);
@@ -158,7 +158,7 @@ test("what goes, and what is in the trash, is shown with its name or with what w
   expect(await cli.run(["undelete", "big plan"])).toMatchObject({ code: 0, stdout: expect.stringContaining(named) });
 });
 
-test("two of the same name in the trash are told apart by their ids", async () => {
+test("conversations of the same name in the trash are distinguished by their ids", async () => {
   const cli = await Cli.open();
   const ids = [await aged(cli, 0), await aged(cli, 0)];
   for (const id of ids) await cli.run(["rename", id, "twin"]);
@@ -169,7 +169,7 @@ test("two of the same name in the trash are told apart by their ids", async () =
   for (const id of ids) expect(stderr).toContain(id);
 });
 
-test("undelete refuses to bring something back over what lies there, and Codex's directory is not cleaned", async () => {
+test("undelete does not overwrite an existing file, and clean skips Codex's directory", async () => {
   const cli = await Cli.open();
   const id = await aged(cli, 20);
   const path = join(cli.conversations, `${id}.jsonl`);

@@ -9,7 +9,7 @@ import { rolloutLines } from "../support/rollout-lines.js";
 
 const continueLine = '  Continue chatting: cody chat "your message"\n';
 
-/** A home of Codex with what one of its versions wrote. */
+/** A Codex home with a rollout written by one of its versions. */
 async function withCodex(scenario: string): Promise<{ cli: Cli; codex: string; rollout: CodexRollout }> {
   const cli = await Cli.open();
   const codex = join(cli.project, ".codex");
@@ -23,7 +23,7 @@ async function said(path: string): Promise<unknown[]> {
   return lines.flatMap(({ payload }) => (payload["type"] === "user_message" ? [payload["message"]] : []));
 }
 
-test("list --codex shows what Codex wrote, of any version, and leaves Codex's home as it is", async () => {
+test("list --codex shows rollouts of every Codex version and does not change Codex's home", async () => {
   const { cli, codex, rollout } = await withCodex("v0.58.0/simple");
   const [legacy] = await putCodexRollouts(codex, "v0.147.0/simple");
   const [paginated] = await putCodexRollouts(codex, "v0.166.0/simple");
@@ -40,7 +40,7 @@ test("list --codex shows what Codex wrote, of any version, and leaves Codex's ho
 });
 
 test.each(["v0.58.0/simple", "v0.147.0/simple"])(
-  "resume --codex goes on in Codex's own file, and so does chat: %s",
+  "resume --codex and chat continue in Codex's own file: %s",
   async (scenario) => {
     const { cli, rollout } = await withCodex(scenario);
     const before = await readFile(rollout.path, "utf8");
@@ -63,7 +63,7 @@ test.each(["v0.58.0/simple", "v0.147.0/simple"])(
   },
 );
 
-test("what only Codex may add to goes on in a copy that Codex can read, and is left as it is", async () => {
+test("a rollout only Codex can write to is continued in a copy that Codex can read", async () => {
   const { cli, codex, rollout } = await withCodex("v0.166.0/simple");
   const before = await readFile(rollout.path, "utf8");
   const { code, stdout, stderr } = await cli.run(["resume", "--codex", rollout.id]);
@@ -84,7 +84,7 @@ test("what only Codex may add to goes on in a copy that Codex can read, and is l
   expect(rest.some((line) => "ordinal" in line)).toBe(false);
 });
 
-test("an id of Codex is found without --codex, and --fork leaves its file alone", async () => {
+test("a Codex id is found without --codex, and --fork does not change its file", async () => {
   const { cli, rollout } = await withCodex("v0.147.0/simple");
   const before = await readFile(rollout.path, "utf8");
   const { stdout } = await cli.run(["resume", rollout.id, "--fork", "--json"]);
@@ -96,7 +96,7 @@ test("an id of Codex is found without --codex, and --fork leaves its file alone"
   expect((await cli.run(["resume", rollout.id])).stdout).toContain(`✓ Resumed conversation: ${rollout.id}\n`);
 });
 
-test("what Codex has open, or cannot be locked, is refused with the way to a copy", async () => {
+test("a rollout that Codex has open, or that cannot be locked, is refused with a hint to fork", async () => {
   const { cli, codex, rollout } = await withCodex("v0.147.0/simple");
   const locks = join(codex, "thread-writer-locks");
   await mkdir(locks);
@@ -111,7 +111,7 @@ test("what Codex has open, or cannot be locked, is refused with the way to a cop
     stdout: "",
     stderr: `✗ Conversation '${rollout.id}' is in use by Codex\n${hint}`,
   });
-  // Only node can be found.
+  // Only node is on the path, so flock is missing.
   const path = join(cli.project, "bin");
   await mkdir(path);
   await symlink(process.execPath, join(path, "node"));
@@ -121,7 +121,7 @@ test("what Codex has open, or cannot be locked, is refused with the way to a cop
   });
 });
 
-test("the newest conversation of the project is found in Codex's directory too", async () => {
+test("resume finds the newest conversation of the project in Codex's directory too", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "--layout", "codex", "hello"]);
   const { stdout } = await cli.run(["list", "--codex", "--project", "--json"]);
@@ -131,7 +131,7 @@ test("the newest conversation of the project is found in Codex's directory too",
   expect(await cli.run(["resume", id, "--last"])).toMatchObject({ code: 2 });
 });
 
-test("a conversation is named by its file too, wherever that is and whatever its name", async () => {
+test("a conversation can be named by the path of its file, with any file name", async () => {
   const { cli, rollout } = await withCodex("v0.58.0/simple");
   await copyFile(rollout.path, join(cli.project, "kept.jsonl"));
   const { code, stdout } = await cli.run(["resume", "./kept.jsonl", "--conversation-dir", "own"]);

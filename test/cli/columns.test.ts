@@ -24,7 +24,7 @@ test.each([
 
 const strange = [0, Number.NaN, -5];
 
-test.each(strange)("help is readable where the terminal says %s columns", async (columns) => {
+test.each(strange)("help is readable on a terminal that reports %s columns", async (columns) => {
   const usual = await FakeTerminal.open(scripted([]));
   await usual.run("--help");
   const terminal = await FakeTerminal.open(scripted([]), { columns });
@@ -32,7 +32,7 @@ test.each(strange)("help is readable where the terminal says %s columns", async 
   expect(terminal.screen).toBe(usual.screen);
 });
 
-test.each(strange)("a person can talk and edit where the terminal says %s columns", async (columns) => {
+test.each(strange)("the interactive prompt works on a terminal that reports %s columns", async (columns) => {
   const terminal = await FakeTerminal.open(scripted([says("One."), says("Two.")]), { columns });
   const running = terminal.run();
   await terminal.shows("› ");

@@ -19,7 +19,7 @@ test.each([["compact"], ["compact", "--dry-run"], ["compact", "--undo"], ["conte
   },
 );
 
-test("compact replaces the history by a summary, and what was said is not lost", async () => {
+test("compact replaces the history with a summary and keeps the original lines", async () => {
   const { cli, id } = await talkedTo();
   const { code, stdout, stderr } = await cli.run(["compact", "keep", "the", "name"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(compactedLine) });
@@ -31,7 +31,7 @@ test("compact replaces the history by a summary, and what was said is not lost",
   expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
 });
 
-test("undo brings back what the last compaction took, once", async () => {
+test("compact --undo restores the history before the last compaction, once", async () => {
   const { cli } = await talkedTo();
   await cli.run(["compact"]);
   expect(await cli.run(["compact", "--undo"])).toMatchObject({
@@ -47,7 +47,7 @@ test("undo brings back what the last compaction took, once", async () => {
   });
 });
 
-test("a dry run says what would be kept and dropped, and writes nothing", async () => {
+test("compact --dry-run lists what would be kept and dropped, and writes nothing", async () => {
   const { cli, id } = await talkedTo();
   const file = join(cli.conversations, `${id}.jsonl`);
   const before = await readFile(file, "utf8");
@@ -62,7 +62,7 @@ test("a dry run says what would be kept and dropped, and writes nothing", async 
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-test("with --json the result is one value on stdout, and nothing is told besides", async () => {
+test("compact --json prints one value on stdout and nothing else", async () => {
   const { cli } = await talkedTo();
   const { stdout, stderr, code } = await cli.run(["compact", "--json"]);
   const outcome = JSON.parse(stdout) as CompactionOutcome;
@@ -72,7 +72,7 @@ test("with --json the result is one value on stdout, and nothing is told besides
   expect(undone).toMatchObject({ status: "compacted" });
 });
 
-test("an empty conversation has nothing to compact, which is no failure", async () => {
+test("compacting an empty conversation does nothing and succeeds", async () => {
   const cli = await Cli.open();
   await cli.run(["new"]);
   expect(await cli.run(["compact"])).toMatchObject({
@@ -91,12 +91,12 @@ test.each([
   [["compact", "--no-persistence"], 1, "Persistence is off"],
   [["compact", "--resume", "conv_none"], 1, "Conversation 'conv_none' not found"],
   [["context", "conv_none"], 1, "Conversation 'conv_none' not found"],
-])("%j is refused", async (args, code, text) => {
+])("%j is rejected", async (args, code, text) => {
   const { cli } = await talkedTo();
   expect(await cli.run(args)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(text) });
 });
 
-test("--resume names another conversation, and the active one stays active", async () => {
+test("compact --resume selects another conversation and does not change the active one", async () => {
   const { cli, id } = await talkedTo();
   const active = (await cli.run(["new"])).stdout.trim();
   expect(await cli.run(["compact", "--resume", id])).toMatchObject({
@@ -107,7 +107,7 @@ test("--resume names another conversation, and the active one stays active", asy
   expect(await cli.said(active)).toEqual(["hello"]);
 });
 
-test("context shows the active conversation or the named one, by size", async () => {
+test("context shows the token use of the active or the named conversation", async () => {
   const { cli, id } = await talkedTo();
   const { code, stdout } = await cli.run(["context"]);
   expect(code).toBe(0);
@@ -121,7 +121,7 @@ test("context shows the active conversation or the named one, by size", async ()
   expect((await cli.run(["context"])).stdout).not.toContain("Alice");
 });
 
-test("a conversation that is in use can be looked at", async () => {
+test("context works on a conversation that is in use", async () => {
   const { cli, id } = await talkedTo();
   const child = cli.start(["--resume", id]);
   child.stdin.write("hello\n");

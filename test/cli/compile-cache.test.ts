@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 /** Node 20 has no compile cache. */
 const kept = "enableCompileCache" in nodeModule ? ["cody"] : [];
 
-/** What stands in the folder for such things after a list. */
+/** The names in the cache folder after a list. */
 async function cachesAfterList(caches: string, env: Readonly<Record<string, string>>): Promise<string[]> {
   const cli = await Cli.open({ spawned: true });
   const temporary = await temporaryFolder();
@@ -17,7 +17,7 @@ async function cachesAfterList(caches: string, env: Readonly<Record<string, stri
   return await readdir(caches).catch(() => []);
 }
 
-test("what Node compiles is kept in the user's own cache folder, where there is one", async () => {
+test("Node's compile cache is stored in the user's own cache folder if it exists", async () => {
   const home = await temporaryFolder();
   const caches = join(home, ".cache");
   expect(await cachesAfterList(caches, { HOME: home })).toEqual([]);
@@ -31,7 +31,7 @@ test("what Node compiles is kept in the user's own cache folder, where there is 
   expect(await cachesAfterList(chosen, { HOME: home, XDG_CACHE_HOME: chosen })).toEqual(kept);
 });
 
-test("what Node compiles is kept nowhere when others may write there, or when it is no folder", async () => {
+test("Node's compile cache is disabled when others can write to the cache folder or it is not a folder", async () => {
   const caches = await temporaryFolder();
   await chmod(caches, 0o777);
   expect(await cachesAfterList(caches, { XDG_CACHE_HOME: caches })).toEqual([]);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startMockLlm } from "../../src/mock-llm/server.js";
 import { Cli, commandOf, finished } from "../support/cli.js";
 
-test("config shows what holds and who said so", async () => {
+test("config shows each effective value and its source", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "sandbox", "read-only"]);
   const { code, stdout } = await cli.run(["config", "--model", "offline"]);
@@ -56,13 +56,13 @@ persistence.maxBlobMegabytes = 100  (default)
 `);
 });
 
-test("config get prints the value alone", async () => {
+test("config get prints only the value", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "get", "persistence.enabled"])).toMatchObject({ code: 0, stdout: "true\n" });
   expect(await cli.run(["config", "get", "api"])).toMatchObject({ code: 1, stdout: "", stderr: "api is not set\n" });
 });
 
-test("what is allowed by default is shown also where a key is missing", async () => {
+test("config get prints the default sandbox even when a key is missing", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "get", "sandbox", "--provider", "openai"])).toMatchObject({
     code: 0,
@@ -71,12 +71,12 @@ test("what is allowed by default is shown also where a key is missing", async ()
   });
 });
 
-test("config path is where the file is", async () => {
+test("config path prints the path of the configuration file", async () => {
   const cli = await Cli.open();
   expect((await cli.run(["config", "path"])).stdout).toBe(`${join(cli.home, "config.json")}\n`);
 });
 
-test("persistence can be switched off for good", async () => {
+test("persistence can be disabled permanently", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "set", "persistence.enabled", "false"])).toMatchObject({
     code: 0,
@@ -86,7 +86,7 @@ test("persistence can be switched off for good", async () => {
   expect(await cli.ids()).toEqual([]);
 });
 
-test("saveHistory is another name for it", async () => {
+test("history.saveHistory is an alias of persistence.enabled", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "set", "history.saveHistory", "false"])).toMatchObject({
     code: 0,
@@ -98,7 +98,7 @@ test("saveHistory is another name for it", async () => {
   expect(await cli.ids()).toEqual([]);
 });
 
-test("how many turns the model sees is set and taken out again", async () => {
+test("the number of turns the model sees can be set and unset", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "history.maxSize", "3"]);
   expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("3\n");
@@ -106,7 +106,7 @@ test("how many turns the model sees is set and taken out again", async () => {
   expect((await cli.run(["config", "get", "history.maxSize"])).stdout).toBe("1000\n");
 });
 
-test("a configuration in YAML is shown, changed and pointed at like any other", async () => {
+test("a YAML configuration is shown, edited and located like a JSON one", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   const path = join(cli.home, "config.yaml");
@@ -126,7 +126,7 @@ test("a configuration in YAML is shown, changed and pointed at like any other", 
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
 });
 
-test("with two configurations nothing is guessed", async () => {
+test("two configuration files are an error", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   for (const name of ["config.yaml", "config.jsonc"]) await writeFile(join(cli.home, name), "{}", { mode: 0o600 });
@@ -137,7 +137,7 @@ test("with two configurations nothing is guessed", async () => {
   expect(await cli.run(["doctor"])).toMatchObject({ code: 1, stdout: expect.stringContaining(problem) });
 });
 
-test("the limits of a turn are set one by one and read back as numbers", async () => {
+test("turn limits are set one by one and read back as numbers", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "set", "turnLimits.steps", "50"])).toMatchObject({
     code: 0,
@@ -150,14 +150,14 @@ test("the limits of a turn are set one by one and read back as numbers", async (
   expect(JSON.parse((await cli.run(["config", "get", "turnLimits.steps", "--json"])).stdout)).toBe(50);
 });
 
-test("toolEnv is a list of names, separated by commas", async () => {
+test("toolEnv is a comma-separated list of names", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "toolEnv", "CARGO_HOME, GOPATH"]);
   expect((await cli.run(["config", "get", "toolEnv"])).stdout).toBe("CARGO_HOME,GOPATH\n");
   expect(JSON.parse((await cli.run(["config", "get", "toolEnv", "--json"])).stdout)).toEqual(["CARGO_HOME", "GOPATH"]);
 });
 
-test("a directory in config.json is where list looks", async () => {
+test("list reads the directory set in config.json", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "persistence.directory", "kept"]);
   await cli.run(["chat", "hello"]);
@@ -179,12 +179,12 @@ test.each([
   [["get"], "Missing setting name"],
   [["get", "frob"], "Unknown key 'frob'"],
   [["frob"], "Unknown action 'frob'"],
-])("config %j is refused with what is allowed", async (args, text) => {
+])("config %j is rejected with the allowed values", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(["config", ...args])).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
 });
 
-test("set-provider is remembered, warns about a missing key, and takes the old model out", async () => {
+test("set-provider is saved, warns about a missing key, and removes the old model", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["set-provider", "openai", "--api", "chat", "--model", "4"])).toMatchObject({
     code: 0,
@@ -208,7 +208,7 @@ test.each([
   [["set-auth", "openai-api-key"]],
   [["config", "set", "sandbox", "read-only"]],
   [["mcp", "add", "notes", "--", "node"]],
-])("%j says which file could not be changed, and why", async (args) => {
+])("%j reports which file could not be changed, and why", async (args) => {
   const cli = await Cli.open();
   const file = join(cli.home, "config.json");
   await cli.run(["set-provider", "openai", "--model", "4"]);
@@ -225,7 +225,7 @@ test.each([
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-test("an address is set with its provider, shown, and goes with it", async () => {
+test("set-provider --base-url is saved, shown, and removed with its provider", async () => {
   const cli = await Cli.open();
   const lab = ["set-provider", "my-lab", "--base-url", "http://lab:8000/v1", "--model", "m"];
   expect(await cli.run(lab)).toMatchObject({
@@ -247,13 +247,13 @@ test("an address is set with its provider, shown, and goes with it", async () =>
 test.each([
   [["set-provider", "anthropic", "--api", "chat"], "anthropic supports the messages API, not chat"],
   [["set-provider", "openai", "--base-url", "lab"], "--base-url: expected an http or https URL"],
-])("%j is refused and nothing is saved", async (args, text) => {
+])("%j is rejected and nothing is saved", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(text) });
   await expect(readFile(join(cli.home, "config.json"))).rejects.toThrow("ENOENT");
 });
 
-test("set-provider refuses a provider that does not exist, and suggests the nearest one", async () => {
+test("set-provider rejects an unknown provider and suggests the nearest one", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["set-provider", "opnai"])).toEqual({
     code: 2,
@@ -271,7 +271,7 @@ test("set-provider refuses a provider that does not exist, and suggests the near
   expect(far).toMatchObject({ code: 2, stderr: expect.stringMatching(/^✗ Unknown provider 'frobnicate'\n/) });
 });
 
-test("set-provider takes a provider of one's own that is configured, and lists it as known", async () => {
+test("set-provider accepts a configured custom provider and lists it as known", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "providers.my-lab.baseUrl", "http://lab:8000/v1"]);
   expect(await cli.run(["set-provider", "my-lab", "--model", "m"])).toMatchObject({ code: 0, stderr: "" });
@@ -280,7 +280,7 @@ test("set-provider takes a provider of one's own that is configured, and lists i
   );
 });
 
-test("set-provider demands no key where a login is chosen, in the configuration or by the environment", async () => {
+test("set-provider needs no key when a login is selected in the configuration or the environment", async () => {
   const cli = await Cli.open();
   await cli.run(["set-auth", "chatgpt-oauth"]);
   expect(await cli.run(["set-provider", "openai"])).toMatchObject({ code: 0, stderr: "" });
@@ -289,7 +289,7 @@ test("set-provider demands no key where a login is chosen, in the configuration 
   expect(await cli.run(["set-provider", "openai"], { env })).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("set-provider names a login that exists and is not chosen, instead of demanding a key", async () => {
+test("set-provider mentions an existing login that is not selected instead of requiring a key", async () => {
   const cli = await Cli.open();
   await mkdir(join(cli.project, ".codex"));
   const tokens = { access_token: "token-canary", refresh_token: "refresh-canary" };
@@ -300,7 +300,7 @@ test("set-provider names a login that exists and is not chosen, instead of deman
   });
 });
 
-test("set-provider mends a damaged configuration and keeps the old one", async () => {
+test("set-provider fixes a damaged configuration and keeps a backup", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   await writeFile(join(cli.home, "config.json"), "{damaged");
@@ -309,7 +309,7 @@ test("set-provider mends a damaged configuration and keeps the old one", async (
   expect(await readFile(join(cli.home, "config.json.invalid"), "utf8")).toBe("{damaged");
 });
 
-test("set-auth is remembered, takes only what it knows, and never keeps a key", async () => {
+test("set-auth is saved, rejects unknown methods, and never stores a key", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["set-auth", "openai-api-key"])).toMatchObject({
     code: 0,
@@ -330,7 +330,7 @@ test("set-auth is remembered, takes only what it knows, and never keeps a key", 
   });
 });
 
-test("set-auth decides which of two keys is used, in every process after it", async () => {
+test("set-auth selects which of two keys later processes use", async () => {
   const mock = await startMockLlm({ script: [{ text: "one" }, { text: "two" }] });
   onTestFinished(() => mock.close());
   const cli = await Cli.open();
@@ -348,7 +348,7 @@ test("set-auth decides which of two keys is used, in every process after it", as
   expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/responses"]);
 });
 
-test("config --explain shows for each setting all who say something of it", async () => {
+test("config --explain shows every source of each setting", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "sandbox", "read-only"]);
   const env = { CODY_SANDBOX: "workspace-write", CODY_COMPACTION_KEEP_TURNS: "3" };
@@ -365,7 +365,7 @@ compaction.keepTurns = 3
   expect(JSON.parse(shown.stdout)).toEqual([{ key: "sandbox", value: "read-only", said }]);
 });
 
-test("config shows what stands in tables, down to each value, and who said it", async () => {
+test("config shows each value inside tables with its source", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   const config = {
@@ -421,7 +421,7 @@ function textOf(value: string | number | string[] | object): string {
   return typeof value === "object" && !Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
-test("of a server that two name the project's is shown, and that the other was there", async () => {
+test("a server in both configurations is shown from the project, with the overridden one mentioned", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   await mkdir(join(cli.project, ".cody"));
@@ -450,7 +450,7 @@ mcp_servers.files.args = (not set)
 `);
 });
 
-test("no secret is shown, wherever in the configuration it stands", async () => {
+test("config shows no secret from any place in the configuration", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
   await mkdir(join(cli.project, ".cody"));
@@ -493,19 +493,19 @@ test("no secret is shown, wherever in the configuration it stands", async () => 
   expect(stdout).toContain("providers.anthropic.apiKey = (set)  (environment)\n");
 });
 
-test("config --explain where nobody has said anything", async () => {
+test("config --explain with nothing configured", async () => {
   const cli = await Cli.open();
   expect((await cli.run(["config", "--explain"])).stdout).toBe("All settings have their default values.\n");
 });
 
-test("a setting that is nearly right is suggested", async () => {
+test("a misspelled setting gets a suggestion", async () => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", "set", "compaction.keepTurn", "3"]);
   expect(code).toBe(2);
   expect(stderr).toContain("Did you mean compaction.keepTurns?");
 });
 
-test("a variable that is nearly one of a setting is told once, and is no error", async () => {
+test("a misspelled setting variable gets one warning and is not an error", async () => {
   const cli = await Cli.open();
   const env = { CODY_MODLE: "gpt-5", CODY_COLOUR: "red", CODY_DEBUG: "1", OPENAI_API_KEY: "k" };
   const warning = "Unknown variable CODY_MODLE is ignored. Did you mean CODY_MODEL?\n";
@@ -534,7 +534,7 @@ test("chat warns about an unknown key and continues; config set keeps it", async
   expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ modle: "x", provider: "offline", api: "chat" });
 });
 
-test("a key that is misspelled is named as it is, and not taken for a secret", async () => {
+test("a misspelled key is shown as written, not redacted as a secret", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
   await writeFile(join(cli.home, "config.yaml"), "providers: { openai: { apikey: sk-something-secret } }\n");
@@ -543,7 +543,7 @@ test("a key that is misspelled is named as it is, and not taken for a secret", a
   expect(stderr).not.toContain("sk-something");
 });
 
-test("a configuration that is a link stays one", async () => {
+test("a configuration that is a symlink remains one", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
   const elsewhere = join(cli.project, "dotfiles.yaml");
@@ -554,14 +554,14 @@ test("a configuration that is a link stays one", async () => {
   expect(await readFile(elsewhere, "utf8")).toBe("# mine\nmodel: gpt-4o\nsandbox: read-only\n");
 });
 
-test("a table of settings is not one setting", async () => {
+test("config get rejects a group of settings", async () => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", "get", "mcp_servers"]);
   expect(code).toBe(2);
   expect(stderr).toContain("mcp_servers is a group of settings\n");
 });
 
-test("config set refuses a provider that does not exist", async () => {
+test("config set rejects an unknown provider", async () => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", "set", "provider", "opnai"]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Did you mean openai?") as string });

@@ -5,7 +5,7 @@ import type { MockReply } from "../../src/mock-llm/script.js";
 import { startMockLlm } from "../../src/mock-llm/server.js";
 import { Cli } from "../support/cli.js";
 
-/** It has no shape by which it would be known as a key. */
+/** Not recognizable as a key by its shape. */
 const key = "canary.0123456789";
 
 async function server(script: readonly MockReply[] = [{ text: "one" }, { text: "two" }]) {
@@ -22,7 +22,7 @@ async function homeWith(config: unknown): Promise<{ cli: Cli; file: string }> {
   return { cli, file };
 }
 
-/** Everything in the home but the configuration itself. */
+/** Every file in the home except the configuration. */
 async function leftBehind({ home }: Cli): Promise<string> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== "config.json");
@@ -30,7 +30,7 @@ async function leftBehind({ home }: Cli): Promise<string> {
   return texts.join("\n");
 }
 
-test("a key and an address that are set answer in every process after it", async () => {
+test("a configured key and address are used by every later process", async () => {
   const mock = await server();
   const cli = await Cli.open();
   expect(await cli.run(["config", "set", "providers.openai.apiKey", "-"], { input: `${key}\n` })).toEqual({
@@ -51,7 +51,7 @@ test("a key and an address that are set answer in every process after it", async
   expect(await leftBehind(cli)).not.toContain(key);
 });
 
-test("an object under provider is what providers says", async () => {
+test("an object under provider is an alias of providers", async () => {
   const mock = await server();
   const { cli, file } = await homeWith({ provider: { anthropic: { apiKey: key, baseUrl: mock.url } } });
   expect(await cli.run(["chat", "Hi"])).toMatchObject({ code: 0, stdout: "one\n" });
@@ -62,7 +62,7 @@ test("an object under provider is what providers says", async () => {
   });
 });
 
-test("--base-url and baseUrl win over the address of the entry, and another provider's key never gets there", async () => {
+test("--base-url and baseUrl override the address of the entry, and no other provider's key is sent there", async () => {
   const [entry, other, anthropic] = [
     await server(),
     await server([{ text: "other" }, { text: "other" }]),
@@ -82,7 +82,7 @@ test("--base-url and baseUrl win over the address of the entry, and another prov
   expect(anthropic.requests.map(({ status }) => status)).toEqual([401, 401]);
 });
 
-test("what is shown of a key is that there is one, and where", async () => {
+test("config shows only that a key exists, and where", async () => {
   const entries = { openai: { apiKey: key }, "my-lab": { baseUrl: "http://lab/v1" } };
   const { cli } = await homeWith({ provider: "anthropic", providers: entries });
   const env = { ANTHROPIC_API_KEY: "canary-of-the-environment" };
@@ -105,7 +105,7 @@ providers.openai.apiKey = (set)  (config.json)
   for (const { stdout, stderr } of [all, json, one, alias, none]) expect(stdout + stderr).not.toContain("canary");
 });
 
-test("a key as an argument is taken, and said to be in the shell's history", async () => {
+test("a key passed as an argument is accepted with a warning about the shell's history", async () => {
   const cli = await Cli.open();
   const { stdout, stderr } = await cli.run(["config", "set", "providers.openai.apiKey", key, "--json"]);
   expect(JSON.parse(stdout)).toEqual({ "providers.openai.apiKey": "(set)" });
@@ -131,14 +131,14 @@ test.each([
   [["set", "providers.Open AI.apiKey", "canary"], "", "Unknown key"],
   [["set", "providers.openai.baseUrl", "canary"], "", "expected an http or https URL"],
   [["unset"], "", "Missing setting name"],
-])("config %j with %j on stdin is refused and says no key", async (args, input, text) => {
+])("config %j with %j on stdin is rejected without printing a key", async (args, input, text) => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["config", ...args], { input });
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) });
   expect(stderr).not.toContain("canary");
 });
 
-test("a key in a file that others can read is warned about, with what to do", async () => {
+test("a key in a file that others can read causes a warning with the fix", async () => {
   const { cli, file } = await homeWith({ provider: "offline", providers: { openai: { apiKey: key } } });
   const warning = `Other users can read config.json, which contains a key. Run: chmod 600 ${file}\n`;
   await chmod(file, 0o644);
@@ -150,7 +150,7 @@ test("a key in a file that others can read is warned about, with what to do", as
   expect((await cli.run(["chat", "What is 6 * 7?"])).stderr).not.toContain("chmod");
 });
 
-test("a configured key is in no message and no log, wherever it turns up", async () => {
+test("a configured key appears in no message and no log", async () => {
   const fault = {
     type: "status",
     status: 400,

@@ -12,7 +12,7 @@ const hostile = "\u001b]0;owned\u0007 \u001b[2J\u009b31m \u202eevil\u2066\u007f\
 const shown = "\u241b]0;owned\u2407 \u241b[2J\u{fffd}31m \u{fffd}evil\u{fffd}\u2421\n\tkept";
 const pipes = { notTTY: ["stdin", "stdout", "stderr"] } as const;
 
-/** An answer in deltas of one character, so that every sequence is split. */
+/** An answer in deltas of one character, so that every escape sequence is split. */
 function inCharacters(text: string): Reply {
   return [
     ...Array.from(text, (delta) => ({ type: "text_delta", itemId: "item", delta }) as const),
@@ -21,13 +21,13 @@ function inCharacters(text: string): Reply {
   ];
 }
 
-test("control characters of an answer are neutralised in a pipe, however the answer is split", async () => {
+test("control characters of an answer are escaped in a pipe, wherever its deltas are split", async () => {
   const terminal = await FakeTerminal.open(scripted([inCharacters(hostile)]), pipes);
   expect(await terminal.run("chat", "go")).toBe(0);
   expect(terminal.screen).toBe(`${shown}\n`);
 });
 
-test.each([{}, pipes])("with --raw an answer is printed as it is: %j", async (options) => {
+test.each([{}, pipes])("with --raw an answer is printed unchanged: %j", async (options) => {
   const terminal = await FakeTerminal.open(scripted([inCharacters(hostile)]), options);
   expect(await terminal.run("--raw", "chat", "go")).toBe(0);
   expect(terminal.screen).toBe(`${hostile}\n`);
@@ -44,7 +44,7 @@ test("with --json events are byte-exact in a pipe", async () => {
   expect(events.flatMap(({ msg }) => (msg.type === "agent_message" ? [msg.message] : []))).toEqual([hostile]);
 });
 
-test.each([[], ["--raw"]])("what is printed on stderr is neutralised: %j", async (...flags) => {
+test.each([[], ["--raw"]])("control characters on stderr are escaped: %j", async (...flags) => {
   const failing = scripted([
     calls("shell", "c1", { command: ["sh", "-c", "printf 'a\\033[2J\\n'"] }),
     [{ type: "failed", failure: { code: "invalid_request", message: `No ${hostile}`, retryable: false } }],
@@ -67,9 +67,9 @@ async function hostileConversation(): Promise<{ cli: Cli; id: string }> {
   return { cli, id };
 }
 
-test("list and search neutralise what files hold, unless --raw or --json is given", async () => {
+test("list and search escape control characters unless --raw or --json is given", async () => {
   const { cli } = await hostileConversation();
-  // The second time the list is printed from its cache.
+  // The second list is printed from the cache.
   for (const args of [["list"], ["list"], ["search", "docker"]]) {
     const { stdout } = await cli.run(args);
     expect(stdout).toContain("docker \u241b]0;owned\u2407");
@@ -79,7 +79,7 @@ test("list and search neutralise what files hold, unless --raw or --json is give
   }
 });
 
-test.each(["json", "codex", "html"])("an export to stdout as %s is what a file would be", async (format) => {
+test.each(["json", "codex", "html"])("an export to stdout as %s equals an export to a file", async (format) => {
   const { cli, id } = await hostileConversation();
   const path = join(cli.project, "exported");
   await cli.run(["export", id, "--format", format, "--output", path]);
@@ -89,7 +89,7 @@ test.each(["json", "codex", "html"])("an export to stdout as %s is what a file w
   expect(stdout).toContain("docker");
 });
 
-test("a diff to a pipe keeps the carriage returns and escapes of its files", async () => {
+test("a diff to a pipe keeps carriage returns and escape sequences", async () => {
   const file = "one\u001b[2J\r\ntwo\r\n";
   const patch = "sed -i s/one/1/ a.txt";
   const provider = scripted([calls("shell", "c1", { command: ["sh", "-c", patch] }), says("Done.")]);
@@ -101,7 +101,7 @@ test("a diff to a pipe keeps the carriage returns and escapes of its files", asy
   expect(terminal.screen.slice(before)).toContain("-one\u001b[2J\r\n+1\u001b[2J\r\n two\r\n");
 });
 
-test("knowledge is exported to stdout as to a file", async () => {
+test("a knowledge export to stdout equals one to a file", async () => {
   const cli = await Cli.open();
   await cli.run(["knowledge", "add", "Use \u009b31m \u202epnpm"]);
   const path = join(cli.project, "exported");

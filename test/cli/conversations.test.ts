@@ -14,7 +14,7 @@ async function converse(cli: Cli, ...lines: string[]): Promise<string> {
   return stdout;
 }
 
-test("/conversations shows what each is about", async () => {
+test("/conversations shows the title of each conversation", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", `my name is Alice and ${"so on ".repeat(40)}\nsecond line`]);
   const [id = ""] = await cli.ids();
@@ -25,7 +25,7 @@ test("/conversations shows what each is about", async () => {
   expect(last).toMatch(/^ {4}Last answer: ./);
 });
 
-test("/conversations has the ten newest of this project", async () => {
+test("/conversations shows the ten newest of this project", async () => {
   const cli = await Cli.open();
   const other = join(cli.project, "other");
   await mkdir(join(other, ".git"), { recursive: true });
@@ -39,7 +39,7 @@ test("/conversations has the ten newest of this project", async () => {
   expect(lines.at(-2)).toBe("Showing the latest 10 of 12. To list all: cody list --project");
 });
 
-test("/conversations clean and clean-all move them into the trash, and not the one somebody is in", async () => {
+test("/conversations clean and clean-all move conversations to the trash, except the open one", async () => {
   const cli = await Cli.open();
   const ids = [];
   for (const days of [1, 8]) {
@@ -63,14 +63,14 @@ test("/conversations clean and clean-all move them into the trash, and not the o
   expect((await cli.run(["undelete"])).stdout).toContain(old);
 });
 
-test("with persistence off /conversations says so", async () => {
+test("/conversations with persistence off says so", async () => {
   const cli = await Cli.open();
   const { code, stdout } = await cli.run(["--no-persistence"], { input: "/conversations\n/conversations clean-all\n" });
   expect(code).toBe(0);
   expect(stdout.split("\n").filter((line) => line.includes("persistence is off"))).toHaveLength(2);
 });
 
-test("/clear begins a conversation with another id and leaves the old file as it is", async () => {
+test("/clear starts a conversation with a new id and does not change the old file", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "one"]);
   const [old = ""] = await cli.ids();

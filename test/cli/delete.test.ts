@@ -10,7 +10,7 @@ async function started(cli: Cli, text: string): Promise<string> {
   return id;
 }
 
-test("delete moves one conversation to the trash, and undelete brings it back byte for byte", async () => {
+test("delete moves a conversation to the trash, and undelete restores it byte for byte", async () => {
   const cli = await Cli.open();
   const [gone, stays] = [await started(cli, "the one to delete"), await started(cli, "the one to keep")];
   await writeFile(join(cli.conversations, `${gone}.jsonl.torn-1`), "{");
@@ -31,7 +31,7 @@ test("delete moves one conversation to the trash, and undelete brings it back by
   expect(await everything(cli.conversations)).toEqual(before);
 });
 
-test("delete takes beginnings of ids, names, files and several of them, each once", async () => {
+test("delete accepts id prefixes, names, files and several of them, each deleted once", async () => {
   const cli = await Cli.open();
   const ids = [await started(cli, "a"), await started(cli, "b"), await started(cli, "c"), await started(cli, "d")];
   const [first = "", second = "", third = "", pinned = ""] = ids;
@@ -47,7 +47,7 @@ test("delete takes beginnings of ids, names, files and several of them, each onc
   expect(JSON.parse((await cli.run(["list", "--json"])).stdout)).toEqual([]);
 });
 
-test("when one of several is unknown or ambiguous, nothing is deleted and each mistake is named", async () => {
+test("delete with an unknown or ambiguous id deletes nothing and reports each error", async () => {
   const cli = await Cli.open();
   const [first, second] = [await started(cli, "a"), await started(cli, "b")];
   const { code, stdout, stderr } = await cli.run(["delete", first, "conv_none", "conv_0"]);
@@ -69,7 +69,7 @@ test("when one of several is unknown or ambiguous, nothing is deleted and each m
   });
 });
 
-test("delete leaves a conversation that is in use, a link and Codex's files, and says why", async () => {
+test("delete keeps a conversation in use, a symlink and Codex's files, and says why", async () => {
   const cli = await Cli.open();
   const [busy, free] = [await started(cli, "a"), await started(cli, "b")];
   const linked = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
@@ -94,7 +94,7 @@ test("delete leaves a conversation that is in use, a link and Codex's files, and
   });
 });
 
-test("only what is really gone from the disk counts as freed, and a hard link is not called overwritten", async () => {
+test("only removed bytes count as freed, and a file with another hard link is not reported as overwritten", async () => {
   const cli = await Cli.open();
   const [linked, alone] = [await started(cli, "kept elsewhere"), await started(cli, "not kept")];
   const path = join(cli.conversations, `${linked}.jsonl`);
@@ -116,7 +116,7 @@ test("only what is really gone from the disk counts as freed, and a hard link is
   expect(removed.successes).toContainEqual({ success: true, sessionId: alone, size, sizeFreed: size });
   expect(await readFile(other, "utf8")).toBe(text);
   expect(await readdir(join(cli.home, "trash"))).toEqual([]);
-  // As a person reads it, when nothing at all was overwritten, and when something was.
+  // The text output, first when nothing was overwritten, then when something was.
   const again = await started(cli, "once more");
   await rm(other);
   await link(join(cli.conversations, `${again}.jsonl`), other);

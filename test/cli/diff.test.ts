@@ -7,7 +7,7 @@ import { Cli } from "../support/cli.js";
 import { openManager } from "../support/open-conversation.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
 
-/** A conversation in a folder of its own in which commands were run, one in each turn. */
+/** A conversation in its own folder that runs one of these commands in each turn. */
 async function changedBy(commands: readonly string[], files: Readonly<Record<string, string>>) {
   const cli = await Cli.open();
   const cwd = join(cli.project, "work");
@@ -31,7 +31,7 @@ async function changedBy(commands: readonly string[], files: Readonly<Record<str
   return { cli, cwd, id, cody, file };
 }
 
-/** Its first turn changed a file, and its second made one; the third only talked. */
+/** The first turn changes a file, the second creates one, and the third changes nothing. */
 function changed() {
   return changedBy(["sed -i s/one/two/ a.txt", "printf new > b.txt"], { "a.txt": "one\n" });
 }
@@ -45,7 +45,7 @@ index 5626abf..f719efd 100644
 +two
 `;
 
-test("diff shows what all turns changed, or one of them, also as numbers", async () => {
+test("diff shows the changes of all turns or of one, also as numbers", async () => {
   const { cody } = await changed();
   const whole = await cody("diff");
   expect(whole).toMatchObject({ code: 0, stderr: "" });
@@ -73,7 +73,7 @@ index 0000000..3e5126c
   });
 });
 
-test("diff has the same as JSON, and without an id it is about the active conversation", async () => {
+test("diff --json prints the same data, and the active conversation is the default", async () => {
   const { cli, cody, cwd, id } = await changed();
   const { files_modified, files_created, summary } = JSON.parse((await cody("diff", "--json")).stdout);
   expect({ files_modified, files_created, additions: summary.total_additions }).toEqual({
@@ -86,7 +86,7 @@ test("diff has the same as JSON, and without an id it is about the active conver
   expect(await cli.run(["diff", id, "--turn", "0"], { cwd })).toMatchObject({ code: 2 });
 });
 
-test("undo says first what it would do, takes back a turn after another, and can be taken back", async () => {
+test("undo previews its changes, undoes one turn at a time, and can be undone", async () => {
   const { cody, file, id, cwd } = await changed();
   const preview = await cody("undo");
   expect(preview.stdout).toMatch(/^Undo of turn 2 \(.*\) in .*\/work would change:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
@@ -106,7 +106,7 @@ test("undo says first what it would do, takes back a turn after another, and can
   expect(await readdir(cwd)).toEqual(["a.txt"]);
 });
 
-test("a folder that was moved is put back, and it is said when something stays in the new one", async () => {
+test("undo restores a moved folder and reports files that remain in the new one", async () => {
   const { cwd, cody } = await changedBy(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
   await mkdir(join(cwd, "b", "node_modules"));
   expect((await cody("undo")).stdout).toContain("  b/: kept, because it contains other files\n");
@@ -118,7 +118,7 @@ test("a folder that was moved is put back, and it is said when something stays i
   expect(names).toEqual(["a", "a/deep", "a/deep/y", "a/x", "b", "b/node_modules"]);
 });
 
-test("diff says which turns were taken back, and shows one of them all the same", async () => {
+test("diff marks undone turns and still shows them", async () => {
   const { cody } = await changed();
   await cody("undo", "--turn", "1", "--yes");
   expect(await cody("diff", "--stat")).toMatchObject({
@@ -136,7 +136,7 @@ test("diff says which turns were taken back, and shows one of them all the same"
   expect((await cody("diff")).stderr).toMatch(/^Reverted: turn 1 \([^)]+\)\.\n$/);
 });
 
-test("a file that has changed since is in the way, unless it may be overwritten, and then it is kept", async () => {
+test("a file changed since blocks undo, and --overwrite restores it and keeps a copy", async () => {
   const { cody, file, cwd, id } = await changed();
   await writeFile(join(cwd, "a.txt"), "mine\n");
   const preview = await cody("undo", "--turn", "1");
@@ -153,7 +153,7 @@ test("a file that has changed since is in the way, unless it may be overwritten,
   expect(await file("a.txt")).toBe("mine\n");
 });
 
-test("it is said what helps against what is in the way, and --overwrite only where it does", async () => {
+test("undo says how to resolve each conflict, and offers --overwrite only where it helps", async () => {
   const { cli, cody, cwd, id } = await changedBy(["rm a; echo two > b"], { a: "one\n", b: "one\n" });
   const help = async () =>
     (await cody("undo")).stdout
@@ -177,7 +177,7 @@ test("it is said what helps against what is in the way, and --overwrite only whe
   expect(await help()).toBe("This can no longer be undone. Look for the old files in git or in a backup.");
 });
 
-test("what a turn had changed when its process was killed is shown and taken back", async () => {
+test("the changes of a turn whose process was killed can be shown and undone", async () => {
   const cli = await Cli.open();
   const cwd = join(cli.project, "work");
   await mkdir(cwd);
@@ -188,7 +188,7 @@ test("what a turn had changed when its process was killed is shown and taken bac
   await once(child, "close");
   expect((await cli.run(["diff"], { cwd })).stdout).toBe(first);
   await writeFile(join(cwd, "mine.txt"), "written since\n");
-  // What is taken back was shown before: the user may have worked on since.
+  // Undo only what was shown: the user may have made changes since.
   expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("mine.txt"),
@@ -202,7 +202,7 @@ test("what a turn had changed when its process was killed is shown and taken bac
   expect(await readFile(join(cwd, "a.txt"), "utf8")).toBe("one\n");
 });
 
-test("nothing is restored through a link, nor when what it was is gone", async () => {
+test("undo does not write through a symlink or when the old content is gone", async () => {
   const { cli, cwd, id, cody } = await changedBy(["sed -i s/one/two/ dir/a"], { "dir/a": "one\n" });
   const outside = join(cli.project, "outside");
   await mkdir(outside);
@@ -225,7 +225,7 @@ test("nothing is restored through a link, nor when what it was is gone", async (
   expect(await readFile(join(cwd, "dir", "a"), "utf8")).toBe("two\n");
 });
 
-test("what was kept of the changes goes into the trash with the conversation, and comes back", async () => {
+test("the stored changes go to the trash with the conversation and are restored with it", async () => {
   const { cli, cody, cwd, id } = await changed();
   await cli.run(["clean", "--all"], { cwd });
   expect((await readdir(cli.conversations)).filter((name) => name.startsWith(id))).toEqual([]);
@@ -233,7 +233,7 @@ test("what was kept of the changes goes into the trash with the conversation, an
   expect((await cody("diff", "--turn", "1")).stdout).toBe(first);
 });
 
-test("at the prompt a box shows what a turn changed, and /diff shows it again", async () => {
+test("the prompt shows the changes of a turn in a box, and /diff shows them again", async () => {
   const terminal = await FakeTerminal.open(
     scripted([calls("write_file", "c1", { path: "new.txt", content: "hello\n" }), says("Done.")]),
   );
@@ -261,7 +261,7 @@ test("at the prompt a box shows what a turn changed, and /diff shows it again", 
   expect((terminal.screen + terminal.errors).match(/Changes This Turn/g)).toHaveLength(1);
 });
 
-test("chat shows the box once, beside the answer, and says nothing where nothing changed", async () => {
+test("chat shows the change box once, and nothing when no file changed", async () => {
   const cli = await Cli.open();
   const chat = ["chat", "--sandbox", "danger-full-access"];
   const { code, stdout, stderr } = await cli.run([...chat, "write new.txt: hello"]);
@@ -273,7 +273,7 @@ test("chat shows the box once, beside the answer, and says nothing where nothing
   expect(json.stdout + json.stderr).not.toContain("│");
 });
 
-test("/undo shows what it would restore, asks, and restores it only after a yes", async () => {
+test("/undo shows a preview, asks, and restores only after yes", async () => {
   const terminal = await FakeTerminal.open(
     scripted([calls("write_file", "c1", { path: "new.txt", content: "hello\n" }), says("Done.")]),
   );
@@ -299,7 +299,7 @@ test("/undo shows what it would restore, asks, and restores it only after a yes"
   expect(await running).toBe(0);
 });
 
-test("/undo where nobody can be asked only says what it would do, and how", async () => {
+test("/undo without a terminal only prints the preview and the command to run", async () => {
   const { cli, id, cwd, file } = await changed();
   const model = ["--provider", "offline", "--model", "offline"];
   const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });
@@ -308,7 +308,7 @@ test("/undo where nobody can be asked only says what it would do, and how", asyn
   expect(await file("b.txt")).toBe("new");
 });
 
-test("/undo names the files that are in the way, and asks nothing", async () => {
+test("/undo lists the conflicting files and does not ask", async () => {
   const { cli, id, cwd, file } = await changed();
   await writeFile(join(cwd, "b.txt"), "mine");
   const model = ["--provider", "offline", "--model", "offline"];

@@ -12,7 +12,7 @@ import { putCodexRollouts } from "../support/codex-home.js";
 
 const hour = 60 * 60;
 
-/** The command line with sockets of its own: others on this machine have theirs. */
+/** A command line with its own socket folder, apart from other sockets on this machine. */
 class Patient {
   readonly cli: Cli;
   readonly env: { readonly XDG_RUNTIME_DIR: string };
@@ -32,9 +32,9 @@ class Patient {
     return this.cli.run(["doctor", ...args], { env: this.env });
   }
 
-  /** A conversation in which something was said, and its file. */
+  /** A conversation with one message, and its file. */
   async told(text = "my name is Alice", ...flags: string[]): Promise<{ id: string; path: string; lines: string[] }> {
-    // In a project where nobody has said anything yet.
+    // In a project without conversations.
     const cwd = await mkdtemp(join(this.cli.project, "project-"));
     const before = await this.#rollouts();
     await this.cli.run(["chat", text, ...flags], { env: this.env, cwd });
@@ -48,7 +48,7 @@ class Patient {
     return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(this.cli.conversations, name));
   }
 
-  /** Everything there is: names, rights, times and contents. */
+  /** Every entry: names, modes, times and contents. */
   async snapshot(): Promise<object[]> {
     const names = await readdir(this.cli.project, { recursive: true });
     return await Promise.all(
@@ -71,21 +71,21 @@ async function age(path: string): Promise<void> {
   await utimes(path, then, then);
 }
 
-/** The commands that are proposed, as a person would copy them. */
+/** The suggested commands, ready to copy. */
 function proposed({ stdout }: CliResult): string[] {
   return stdout.split("\n").flatMap((line) => (line.startsWith("  Run: ") ? [line.slice("  Run: ".length)] : []));
 }
 
 const allWell = { code: 0, signal: null, stderr: "" };
 
-test("where nothing was ever said all is well, and nothing is made", async () => {
+test("doctor finds no problems in an empty home and creates nothing", async () => {
   const patient = await Patient.open();
   expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 0 conversations: no problems found\n" });
   expect(await readdir(patient.cli.project)).toEqual(["run"]);
   expect(await readdir(patient.env.XDG_RUNTIME_DIR)).toEqual([]);
 });
 
-test("whole conversations in every layout are well, and stay as they are", async () => {
+test("doctor finds no problems in intact conversations of every layout and changes nothing", async () => {
   const patient = await Patient.open();
   await patient.told();
   await patient.told("hello", "--layout", "project");
@@ -96,7 +96,7 @@ test("whole conversations in every layout are well, and stay as they are", async
   expect(await patient.snapshot()).toEqual(before);
 });
 
-test("damage is said with its line and its reason, and the command that helps", async () => {
+test("doctor reports damage with its line, its reason and the command that fixes it", async () => {
   const patient = await Patient.open();
   const { id, path, lines } = await patient.told();
   const { id: other, path: otherPath, lines: otherLines } = await patient.told("hello", "--layout", "project");
@@ -120,7 +120,7 @@ test("damage is said with its line and its reason, and the command that helps", 
   expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 2 conversations: no problems found\n" });
 });
 
-test("what a process that died left beside a file of this folder is told: litter, and what nothing else has", async () => {
+test("doctor reports temporary files of a dead process: a leftover, and the only copy of a file", async () => {
   const patient = await Patient.open();
   const gone = spawnSync(process.execPath, ["-e", ""]).pid;
   const [own, others] = [newTemporaryName(), newTemporaryName().replace(`-${process.pid}-`, `-${gone}-`)];
@@ -137,7 +137,7 @@ Checked 0 conversations: no problems found, 2 notes
   });
 });
 
-test("what a crash left of a last line needs nobody: resuming mends it", async () => {
+test("a torn last line after a crash is not a problem, because resume fixes it", async () => {
   const patient = await Patient.open();
   const { id, path, lines } = await patient.told();
   await writeFile(path, `${lines.join("\n")}\n{"timestamp":"2026`);
@@ -156,7 +156,7 @@ Checked 1 conversation: no problems found, 1 note
   });
 });
 
-test("a conversation somebody is in may be writing its last line", async () => {
+test("a torn last line of a conversation in use is not a problem", async () => {
   const patient = await Patient.open();
   const { id, path } = await patient.told();
   const other = patient.cli.start(["chat", "wait", "--resume", id], { middle: "hold", env: patient.env });
@@ -165,7 +165,7 @@ test("a conversation somebody is in may be writing its last line", async () => {
   expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: no problems found\n" });
 });
 
-test("locks and sockets of processes that were killed are told", async () => {
+test("doctor reports locks and sockets of killed processes", async () => {
   const patient = await Patient.open();
   const { id, path } = await patient.told();
   const other = patient.cli.start(["chat", "wait", "--resume", id], { middle: "hold", env: patient.env });
@@ -186,7 +186,7 @@ Checked 1 conversation: no problems found, 2 notes
   expect((await patient.doctor()).stdout).toBe("Checked 1 conversation: no problems found\n");
 });
 
-test("of a lock from another machine only its owner is known, and of a garbled one nothing", async () => {
+test("doctor shows the owner of another machine's lock, and nothing about a damaged lock", async () => {
   const patient = await Patient.open();
   const { path } = await patient.told();
   const lock = `${path}.lock`;
@@ -209,7 +209,7 @@ Checked 1 conversation: 1 problem
   });
 });
 
-test("what others may read or change is told, and the proposed commands put it right", async () => {
+test("doctor reports files others can read or change, and its commands fix them", async () => {
   const patient = await Patient.open();
   const { cli } = patient;
   const { id, path } = await patient.told();
@@ -236,7 +236,7 @@ Checked 1 conversation: 4 problems
   expect(await patient.doctor()).toEqual({ ...allWell, stdout: "Checked 1 conversation: no problems found\n" });
 });
 
-test("a directory somebody chose is theirs to open, but for everybody to write in", async () => {
+test("a custom directory may be readable by others but not writable", async () => {
   const patient = await Patient.open();
   const directory = join(patient.cli.project, "my conversations");
   await mkdir(directory);
@@ -251,7 +251,7 @@ test("a directory somebody chose is theirs to open, but for everybody to write i
   });
 });
 
-test("what is not a regular file is named and not opened", async () => {
+test("doctor names anything that is not a regular file and does not open it", async () => {
   const patient = await Patient.open();
   const { path } = await patient.told();
   const at = (name: string): string => join(patient.cli.conversations, name);
@@ -268,7 +268,7 @@ test("what is not a regular file is named and not opened", async () => {
   expect(stdout).toContain("Checked 4 conversations: 3 problems\n");
 });
 
-test("temporary files that were left are told once they are old", async () => {
+test("doctor reports leftover temporary files once they are old", async () => {
   const patient = await Patient.open();
   const { cli } = patient;
   const { path } = await patient.told();
@@ -298,21 +298,18 @@ test.each([
     reason: "config.json: invalid JSON in line 1, column 23: a } is missing. Fix it in ",
   },
   { text: '{"directory": "sk-secret"}', reason: "config.json: unknown key directory is ignored." },
-])(
-  "a configuration that cannot be used is told, and the conversations are checked: $text",
-  async ({ text, reason }) => {
-    const patient = await Patient.open();
-    await patient.told();
-    await writeFile(join(patient.cli.home, "config.json"), text, { mode: 0o600 });
-    const { code, stdout, stderr } = await patient.doctor();
-    expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
-    expect(stdout).toContain(`✗ ${reason}`);
-    expect(stdout).toContain("Checked 1 conversation: 1 problem\n");
-    expect(stdout).not.toContain("sk-secret");
-  },
-);
+])("doctor reports an unusable configuration and still checks the conversations: $text", async ({ text, reason }) => {
+  const patient = await Patient.open();
+  await patient.told();
+  await writeFile(join(patient.cli.home, "config.json"), text, { mode: 0o600 });
+  const { code, stdout, stderr } = await patient.doctor();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(stdout).toContain(`✗ ${reason}`);
+  expect(stdout).toContain("Checked 1 conversation: 1 problem\n");
+  expect(stdout).not.toContain("sk-secret");
+});
 
-test("a configuration that is not a file is told", async () => {
+test("doctor reports a configuration that is not a file", async () => {
   const patient = await Patient.open();
   await mkdir(join(patient.cli.home, "config.json"), { recursive: true });
   await chmod(patient.cli.home, 0o700);
@@ -321,7 +318,7 @@ test("a configuration that is not a file is told", async () => {
   expect(stdout).toContain("✗ config.json: expected a file, but it is a folder: ");
 });
 
-test("a file where the directory should be is told", async () => {
+test("doctor reports a file in place of the directory", async () => {
   const patient = await Patient.open();
   await writeFile(join(patient.cli.project, "file"), "");
   for (const name of ["file", "file/below"]) {
@@ -333,7 +330,7 @@ test("a file where the directory should be is told", async () => {
   }
 });
 
-test("a directory that cannot be reached is told", async () => {
+test("doctor reports a directory that cannot be reached", async () => {
   const patient = await Patient.open();
   const loop = join(patient.cli.project, "loop");
   await symlink(loop, loop);
@@ -343,7 +340,7 @@ test("a directory that cannot be reached is told", async () => {
   });
 });
 
-test("only the first of many problems are shown, and all are counted", async () => {
+test("doctor shows only the first of many problems and counts all", async () => {
   const patient = await Patient.open();
   await patient.told();
   const names = Array.from({ length: 30 }, (_, index) => `conv_broken-${10 + index}`);
@@ -359,7 +356,7 @@ test("only the first of many problems are shown, and all are counted", async () 
   expect(JSON.parse(json)).toMatchObject({ conversations: 31, problems: 60, notes: 0, interrupted: false });
 });
 
-test("--json has all of it in one line", async () => {
+test("doctor --json prints everything in one line", async () => {
   const patient = await Patient.open();
   const { id, path, lines } = await patient.told();
   await writeLines(path, [...lines, "sk-secret"]);
@@ -389,7 +386,7 @@ test("--json has all of it in one line", async () => {
   });
 });
 
-test("with --codex it is Codex's conversations, whose rights are Codex's affair", async () => {
+test("doctor --codex checks Codex's conversations and ignores their modes", async () => {
   const patient = await Patient.open();
   await patient.told();
   const codex = join(patient.cli.project, ".codex");
@@ -408,7 +405,7 @@ Checked 1 conversation: 1 problem
   expect((await patient.cli.run(["repair", id, "--codex"])).stdout).toContain("line 2: 6 bytes, not valid JSON");
 });
 
-test("a damaged file that its id does not lead to is named by its path", async () => {
+test("a damaged file that cannot be found by its id is named by its path", async () => {
   const patient = await Patient.open();
   const { id, path } = await patient.told();
   const older = join(patient.cli.conversations, "2026", "11", "16", `rollout-2026-11-16T00-00-00-${id.slice(5)}.jsonl`);
@@ -421,7 +418,7 @@ test("a damaged file that its id does not lead to is named by its path", async (
   expect((await patient.cli.run(["repair", older])).stdout).toContain("6 bytes, not valid JSON");
 });
 
-test("Ctrl-C ends it, and what was found until then stands", async () => {
+test("Ctrl-C ends doctor, and the problems found so far are printed", async () => {
   const patient = await Patient.open();
   const { path, lines } = await patient.told();
   for (let number = 100; number < 400; number += 1) {

@@ -18,7 +18,7 @@ function fileOf({ stdout }: CliResult): string {
 
 const downloads = (cli: Cli): string => join(cli.project, "Downloads");
 
-test("the active conversation is exported into the downloads, for its owner alone, under a name that tells", async () => {
+test("export writes the active conversation to the downloads folder, readable by its owner only, with a descriptive name", async () => {
   const { cli, id } = await withConversation();
   const result = await cli.run(["export"]);
   expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining(`✓ Exported conversation: ${id}\n`) });
@@ -28,7 +28,7 @@ test("the active conversation is exported into the downloads, for its owner alon
   expect(await readFile(path, "utf8")).toContain("> my name is Alice\n\n**Assistant**\n\nNoted: your name is Alice.");
 });
 
-test("nothing that is there is overwritten, and nothing else is left behind", async () => {
+test("export overwrites no file and leaves no temporary file", async () => {
   const { cli, id } = await withConversation();
   const first = fileOf(await cli.run(["export", id.slice(0, 30), "--format", "json"]));
   await writeFile(first, "mine");
@@ -38,7 +38,7 @@ test("nothing that is there is overwritten, and nothing else is left behind", as
   expect(await readdir(downloads(cli))).toHaveLength(2);
 });
 
-test("an export for Codex keeps a name that Codex knows, also when there is one already", async () => {
+test("an export for Codex keeps a file name Codex recognizes, even when one exists already", async () => {
   const { cli } = await withConversation();
   await cli.run(["export", "--format", "codex"]);
   await cli.run(["export", "--format", "codex"]);
@@ -47,7 +47,7 @@ test("an export for Codex keeps a name that Codex knows, also when there is one 
   for (const name of names) expect(name).toMatch(/^rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[0-9a-f-]{36}\.jsonl$/);
 });
 
-test("the directory is configured, not given", async () => {
+test("the export directory comes from the configuration", async () => {
   const { cli } = await withConversation();
   await cli.run(["config", "set", "export.directory", "~/kept/here"]);
   expect(fileOf(await cli.run(["export"]))).toMatch(join(cli.project, "kept/here/cody-"));
@@ -62,14 +62,14 @@ test.each([
   ['XDG_DOWNLOAD_DIR="/srv/x"\n# XDG_DOWNLOAD_DIR="$HOME/no"\nXDG_DOWNLOAD_DIR="$HOME/a \\"b\\""', 'a "b"'],
   ['XDG_DOWNLOAD_DIR="$HOME/"', "Downloads"],
   ["XDG_DOWNLOAD_DIR=elsewhere", "Downloads"],
-])("downloads are where the desktop has them: %s", async (line, folder) => {
+])("the downloads folder is the one of the desktop: %s", async (line, folder) => {
   const { cli } = await withConversation();
   await mkdir(join(cli.project, ".config"));
   await writeFile(join(cli.project, ".config", "user-dirs.dirs"), `# written by xdg-user-dirs\n${line}\n`);
   expect(fileOf(await cli.run(["export"]))).toMatch(join(cli.project, folder, "cody-"));
 });
 
-test("one file can be named, or stdout; what is there stays, and a directory is none", async () => {
+test("export --output accepts a file or stdout, does not overwrite, and rejects a directory", async () => {
   const { cli } = await withConversation();
   const path = join(cli.project, "mine.html");
   expect(await cli.run(["export", "--format", "html", "--output", "mine.html"])).toMatchObject({
@@ -90,7 +90,7 @@ test("one file can be named, or stdout; what is there stays, and a directory is 
   await expect(stat(downloads(cli))).rejects.toThrow("ENOENT");
 });
 
-test("all conversations of a project are exported, but for those in which nothing was said", async () => {
+test("export --all exports every conversation of the project except empty ones", async () => {
   const { cli, id } = await withConversation();
   await cli.run(["new"]);
   await cli.run(["chat", "--provider", "offline", "hello"]);
@@ -108,7 +108,7 @@ test("all conversations of a project are exported, but for those in which nothin
   expect(await cli.run(["export", "--all", id])).toMatchObject({ code: 2 });
 });
 
-test("of a damaged conversation no half of an export is left, and a torn tail is passed over", async () => {
+test("a damaged conversation leaves no partial export, and a torn last line is skipped", async () => {
   const { cli, id } = await withConversation();
   const path = join(cli.conversations, `${id}.jsonl`);
   const text = await readFile(path, "utf8");
@@ -136,23 +136,23 @@ test("a slow reader gets every byte of a large export", async () => {
   let bytes = 0;
   for await (const chunk of child.stdout) {
     bytes += (chunk as Buffer).length;
-    // The writer is ahead of its reader all the time.
+    // The writer is always ahead of its reader.
     await setImmediate();
   }
   expect(bytes).toBe((await stat(join(cli.project, "whole.jsonl"))).size);
 });
 
-test.each(["codex", "html"])("no more of a large conversation is kept than a turn: %s", async (format) => {
+test.each(["codex", "html"])("exporting a large conversation holds one turn in memory: %s", async (format) => {
   const cli = await Cli.open();
   const id = "conv_01932d4c-89ab-7890-abcd-123456789abc";
   await mkdir(cli.conversations, { recursive: true, mode: 0o700 });
   await writeLargeRollout(join(cli.conversations, `${id}.jsonl`), id, 20_000_000);
-  // Its lines would not fit.
+  // Too little memory for all lines at once.
   const env = { NODE_OPTIONS: "--max-old-space-size=56" };
   expect(await cli.run(["export", id, "--format", format, "--output", "a"], { env })).toMatchObject({ code: 0 });
 });
 
-test("what a person gets wrong is said", async () => {
+test("export reports usage errors", async () => {
   const { cli } = await withConversation();
   expect(await cli.run(["export", "--format", "pdf"])).toMatchObject({
     code: 2,
@@ -166,7 +166,7 @@ test("what a person gets wrong is said", async () => {
   });
 });
 
-test("a directory that cannot be written to is said, and the conversation is as it was", async () => {
+test("export reports a directory it cannot write to and does not change the conversation", async () => {
   const { cli, id } = await withConversation();
   const before = await readFile(join(cli.conversations, `${id}.jsonl`), "utf8");
   await writeFile(downloads(cli), "a file in the way");
@@ -175,7 +175,7 @@ test("a directory that cannot be written to is said, and the conversation is as 
   expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toBe(before);
 });
 
-test("--json says where the file is", async () => {
+test("export --json prints the path of the file", async () => {
   const { cli, id } = await withConversation();
   const { stdout } = await cli.run(["export", "--json", "--format", "envoy"]);
   const { path, bytes, ...rest } = JSON.parse(stdout) as { path: string; bytes: number };
@@ -183,7 +183,7 @@ test("--json says where the file is", async () => {
   expect((await stat(path)).size).toBe(bytes);
 });
 
-test("what a format has no place for is said", async () => {
+test("export reports what the format cannot represent", async () => {
   const { cli, id } = await withConversation();
   const path = join(cli.conversations, `${id}.jsonl`);
   const ghost = { type: "ghost_snapshot", ghost_commit: { id: "abc" } };
@@ -195,7 +195,7 @@ test("what a format has no place for is said", async () => {
   });
 });
 
-test("the prompt exports this conversation, another, and all of them", async () => {
+test("the prompt exports this conversation, another one, or all", async () => {
   const { cli, id } = await withConversation();
   const lines = [
     "/export",
@@ -225,7 +225,7 @@ test("without persistence the prompt says that there is nothing to export", asyn
   await expect(stat(downloads(cli))).rejects.toThrow("ENOENT");
 });
 
-test("of all conversations those that cannot be read are named, and each failure says whose it is", async () => {
+test("export --all names the conversations it cannot read, each with its error", async () => {
   const { cli, id } = await withConversation();
   const [garbage, nowhere] = ["conv_01932d4c-89ab-7890-abcd-000000000001", "conv_01932d4c-89ab-7890-abcd-000000000002"];
   await writeFile(join(cli.conversations, `${garbage}.jsonl`), "garbage\n", { mode: 0o600 });
@@ -251,7 +251,7 @@ test("of all conversations those that cannot be read are named, and each failure
   });
 });
 
-test("a directory that takes no file is named, with the way to another one", async () => {
+test("export reports an unwritable directory and how to choose another", async () => {
   const { cli } = await withConversation();
   await writeFile(downloads(cli), "a file");
   const hint = "  Choose another directory: cody config set export.directory PATH, or --output FILE\n";
@@ -266,7 +266,7 @@ test("a directory that takes no file is named, with the way to another one", asy
   });
 });
 
-test("--json with --output - is a mistake: there is no file to report", async () => {
+test("export --json with --output - is an error: there is no file path to print", async () => {
   const { cli } = await withConversation();
   expect(await cli.run(["export", "--output", "-", "--json"])).toMatchObject({
     code: 2,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
 
-test("from a folder that was removed a person is told to change to another one", async () => {
+test("running in a removed folder reports an error that says to change to another one", async () => {
   const cli = await Cli.open();
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
   const command = ["-c", script, "sh", ...commandOf(["chat", "hi"])];
@@ -20,13 +20,13 @@ test("from a folder that was removed a person is told to change to another one",
   expect(await cli.ids()).toEqual([]);
 });
 
-test.each(["", "relative", "./home"])("HOME %j is no place to keep things: the user's own folder is", async (home) => {
+test.each(["", "relative", "./home"])("with HOME %j cody uses the user's home folder", async (home) => {
   const cli = await Cli.open();
   const { stdout } = await cli.run(["config", "path"], { env: { HOME: home, CODY_HOME: "" } });
   expect(stdout).toBe(`${join(userInfo().homedir, ".cody/config.json")}\n`);
 });
 
-test("a conversation continues in the current folder; with --recorded-cwd in the one it was in", async () => {
+test("a conversation continues in the current folder; with --recorded-cwd in its recorded one", async () => {
   const cli = await Cli.open();
   const [old, present] = [join(cli.project, "old"), join(cli.project, "present")];
   await Promise.all([old, present].map((folder) => mkdir(folder)));
@@ -75,7 +75,7 @@ test("a recorded folder that is gone is named, and --recorded-cwd says what to d
   });
 });
 
-/** Where its turns were played. */
+/** The working folders of its turns. */
 async function foldersOf(cli: Cli, id: string): Promise<unknown[]> {
   const lines = await cli.lines(id);
   return lines.flatMap(({ type, payload }) => (type === "turn_context" && "cwd" in payload ? [payload.cwd] : []));

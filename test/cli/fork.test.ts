@@ -12,7 +12,7 @@ async function withTurns(cli: Cli, texts: readonly string[]): Promise<string> {
   return id;
 }
 
-test("fork goes on in a copy that says where it came from, and leaves the old file as it is", async () => {
+test("fork continues in a copy that names its origin and does not change the old file", async () => {
   const cli = await Cli.open();
   const id = await withTurns(cli, ["first", "second", "third"]);
   const file = join(cli.conversations, `${id}.jsonl`);
@@ -35,7 +35,7 @@ test("fork goes on in a copy that says where it came from, and leaves the old fi
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-test("without an id it is the active conversation, and all of it", async () => {
+test("fork without an id copies all of the active conversation", async () => {
   const cli = await Cli.open();
   const id = await withTurns(cli, ["first", "second"]);
   const { code, stdout } = await cli.run(["fork", "--json"]);
@@ -44,7 +44,7 @@ test("without an id it is the active conversation, and all of it", async () => {
   expect(await cli.said(said.id)).toEqual(["first", "second"]);
 });
 
-test("a turn that is none, and one that is not there, are said", async () => {
+test("fork reports an invalid turn and an unknown turn", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["fork"])).toMatchObject({ code: 1, stderr: expect.stringContaining("No active conversation") });
   const id = await withTurns(cli, ["first"]);
@@ -59,7 +59,7 @@ test("a turn that is none, and one that is not there, are said", async () => {
   expect(await cli.ids()).toEqual([id]);
 });
 
-test("a copy needs no key, and goes on with the provider it was made for", async () => {
+test("fork needs no key, and the copy continues with the recorded provider", async () => {
   const cli = await Cli.open();
   const mock = await mockLlm([{ text: "From afar." }]);
   const env = wireEnv(mock);
@@ -72,7 +72,7 @@ test("a copy needs no key, and goes on with the provider it was made for", async
   expect(await cli.run(["chat", "what is 2+2?"])).toMatchObject({ code: 0, stdout: expect.stringContaining("4") });
 });
 
-test("a copy that could not be written is none", async () => {
+test("a fork that cannot be written creates no copy", async () => {
   const cli = await Cli.open();
   const id = await withTurns(cli, ["first"]);
   const file = join(cli.project, "a-file");
@@ -83,7 +83,7 @@ test("a copy that could not be written is none", async () => {
   expect(stderr).toContain("✗ Not forked: ");
 });
 
-test("/fork goes on in a copy, and /fork with a turn takes back what came after it", async () => {
+test("/fork continues in a copy, and /fork with a turn drops the turns after it", async () => {
   const model = scripted([says("One."), says("Two."), says("Three.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();

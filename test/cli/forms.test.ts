@@ -21,7 +21,7 @@ test.each([
     name: `${uuid}.jsonl`,
     labels: "anthropic (claude-sonnet-4-20250514)",
   },
-])("$fixture in the store is listed, resumed, and gone on with in the same file", async ({ fixture, name, labels }) => {
+])("$fixture in the store is listed, resumed, and continued in the same file", async ({ fixture, name, labels }) => {
   const cli = await Cli.open();
   const path = join(cli.conversations, name);
   await mkdir(dirname(path), { recursive: true });
@@ -46,7 +46,7 @@ test.each([
   expect((await cli.run(["repair", id])).stdout).toContain(`${id}: no damage found\n`);
 });
 
-test("a file of another form is resumed by its path as well", async () => {
+test("a file of another format can be resumed by its path", async () => {
   const cli = await Cli.open();
   const path = join(cli.project, "elsewhere.jsonl");
   await copyFile(join(fixtures, "turns.jsonl"), path);

@@ -9,14 +9,14 @@ const rows = [
   ["chat [...text]", "Say something in the active conversation; without a text it is read from stdin"],
 ] as const;
 
-test("a file and a pipe get a line for each row", () => {
+test("a file and a pipe get one line for each row", () => {
   expect(helpTable(rows, undefined)).toEqual([
     "  new             Start a conversation and print its id",
     "  chat [...text]  Say something in the active conversation; without a text it is read from stdin",
   ]);
 });
 
-test("a terminal gets lines that fit, broken between words and under each other", () => {
+test("a terminal gets lines that fit, wrapped between words and aligned", () => {
   expect(helpTable(rows, 60)).toEqual([
     "  new             Start a conversation and print its id",
     "  chat [...text]  Say something in the active conversation;",
@@ -24,7 +24,7 @@ test("a terminal gets lines that fit, broken between words and under each other"
   ]);
 });
 
-test("in a narrow one what is said of a name stands below it", () => {
+test("on a narrow terminal the description is below the name", () => {
   expect(helpTable(rows, 40)).toEqual([
     "  new",
     "      Start a conversation and print its",
@@ -36,7 +36,7 @@ test("in a narrow one what is said of a name stands below it", () => {
   ]);
 });
 
-test("no word is lost or cut, however little room there is", () => {
+test("no word is lost or cut at any width", () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/)), fc.integer({ min: -5, max: 40 }), (words, room) => {
       const lines = brokenLines(words.join(" "), room);
@@ -52,7 +52,7 @@ test.each([["--help"], ["chat", "--help"]])("%s %s fits a terminal of 80 columns
   expect(tooLong(terminal.screen)).toEqual([]);
 });
 
-test("/help does, too", async () => {
+test("/help fits a terminal of 80 columns", async () => {
   const terminal = await FakeTerminal.open(scripted([]));
   const running = terminal.run();
   await terminal.shows("› ");

@@ -9,7 +9,7 @@ const fixtures = fileURLToPath(new URL("../fixtures/import/", import.meta.url));
 const claudeId = "conv_c832cad4-4a3a-448d-a07d-41467dce8320";
 const nothingLost = { counts: {}, damaged: [], damagedCount: 0 };
 
-test("a session of Claude Code is carried over, listed, and gone on with", async () => {
+test("a Claude Code session is imported, listed, and continued", async () => {
   const cli = await Cli.open();
   const path = join(cli.project, "session.jsonl");
   await copyFile(join(fixtures, "claude-code.jsonl"), path);
@@ -36,7 +36,7 @@ test("a session of Claude Code is carried over, listed, and gone on with", async
   expect(await cli.said(claudeId)).toEqual(["What do a.txt and b.txt say?", "Which word is longer?", "hello"]);
 });
 
-test("what was imported before is said and left alone, unless it is forced", async () => {
+test("import reports and skips a conversation imported before, unless --force is given", async () => {
   const cli = await Cli.open();
   const path = join(cli.project, "session.jsonl");
   await copyFile(join(fixtures, "pi.jsonl"), path);
@@ -55,7 +55,7 @@ test("what was imported before is said and left alone, unless it is forced", asy
   expect(await cli.ids()).toHaveLength(2);
 });
 
-test("--dry-run says the same and writes nothing", async () => {
+test("import --dry-run prints the same report and writes nothing", async () => {
   const cli = await Cli.open();
   const { code, stdout } = await cli.run(["import", "--dry-run", join(fixtures, "claude-code.jsonl")]);
   expect({ code, stdout }).toEqual({
@@ -65,7 +65,7 @@ test("--dry-run says the same and writes nothing", async () => {
   expect(await cli.ids()).toEqual([]);
 });
 
-test("--json gives all of it as data", async () => {
+test("import --json prints the report as data", async () => {
   const cli = await Cli.open();
   const path = join(cli.project, "damaged.jsonl");
   const lines = (await readFile(join(fixtures, "codex.jsonl"), "utf8")).trimEnd().split("\n");
@@ -98,7 +98,7 @@ test("--json gives all of it as data", async () => {
   });
 });
 
-test("a folder is gone through, and what is no conversation is said", async () => {
+test("import searches a folder and reports files that are not conversations", async () => {
   const cli = await Cli.open();
   const folder = join(cli.project, "sessions");
   await mkdir(join(folder, "deep", "er"), { recursive: true });
@@ -124,7 +124,7 @@ test("a folder is gone through, and what is no conversation is said", async () =
   expect(await cli.ids()).toHaveLength(2);
 });
 
-test("what cannot be imported is said in a sentence", async () => {
+test("import reports why a file cannot be imported", async () => {
   const cli = await Cli.open();
   const files = {
     "empty.jsonl": "",
@@ -165,12 +165,12 @@ test.each([
   [["import", ""], "path is empty"],
   [["import", "a", "b"], "Unexpected argument 'b'"],
   [["import", "--from", "word", "a"], "--from: expected one of codex, turns, envoy"],
-])("%j is a mistake", async (args, text) => {
+])("%j is a usage error", async (args, text) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
 });
 
-test("a format that is named is the one it is read in", async () => {
+test("import --from reads the file in that format", async () => {
   const cli = await Cli.open();
   const wrong = await cli.run(["import", "--from", "claude-code", join(fixtures, "pi.jsonl")]);
   expect(wrong).toMatchObject({
@@ -188,7 +188,7 @@ test("without persistence nothing is imported", async () => {
   });
 });
 
-test("what is kept here already is said, however often its folder or an export of it is imported", async () => {
+test("import reports conversations that exist already, however often a folder or export is imported", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "my name is Alice"]);
   const [id = ""] = await cli.ids();
@@ -217,7 +217,7 @@ test("what is kept here already is said, however often its folder or an export o
   expect(await cli.ids()).toHaveLength(before.length + 1);
 });
 
-test("one that somebody else has does not keep the rest of a folder away", async () => {
+test("a conversation in use elsewhere does not stop the import of the rest of a folder", async () => {
   const cli = await Cli.open();
   const folder = join(cli.project, "sessions");
   await mkdir(folder);
@@ -233,7 +233,7 @@ test("one that somebody else has does not keep the rest of a folder away", async
   expect(await cli.ids()).toHaveLength(1);
 });
 
-test("an import that cannot be written says so and exits with 74", async () => {
+test("an import that cannot be written reports it and exits with 74", async () => {
   const cli = await Cli.open();
   const directory = join(cli.project, "leads-nowhere");
   await symlink(join(cli.project, "no", "such", "folder"), directory);

@@ -11,7 +11,7 @@ const ctrlD = "\u0004";
 const prompt = "› ";
 const pastesAreNotMarked = "\u001b[?2004l";
 
-test("a person is greeted, answered, and leaves with /exit", async () => {
+test("the interactive prompt greets, answers, and ends with /exit", async () => {
   const terminal = await FakeTerminal.open(scripted([says("Good morning.")]));
   const running = terminal.run();
   await terminal.shows(`cody ${version}, scripted (scripted), conv_`);
@@ -25,7 +25,7 @@ test("a person is greeted, answered, and leaves with /exit", async () => {
   expect(await running).toBe(0);
 });
 
-test("/status and /help tell about the conversation and the commands", async () => {
+test("/status shows the conversation and /help the commands", async () => {
   const terminal = await FakeTerminal.open(scripted([says("Yes.")]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -43,7 +43,7 @@ test("/status and /help tell about the conversation and the commands", async () 
   expect(await running).toBe(0);
 });
 
-test("a command that takes nothing does nothing when something stands behind it, and says so", async () => {
+test("a command without arguments rejects arguments and does nothing", async () => {
   const terminal = await FakeTerminal.open(scripted([]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -57,7 +57,7 @@ test("a command that takes nothing does nothing when something stands behind it,
 
 const pasted = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
 
-test("what is pasted in several lines is one message, and sent when a person says so", async () => {
+test("a paste of several lines is one message, sent with Enter", async () => {
   const model = scripted([says("Yes."), says("Two.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -83,7 +83,7 @@ test("what is pasted in several lines is one message, and sent when a person say
   await terminal.shows("\u001b[?2004l");
 });
 
-test("what is pasted while an answer comes is shown behind it, and waits", async () => {
+test("a paste during an answer is shown after it and waits for Enter", async () => {
   const model = scripted([beginsAndHangs("I am"), says("Done.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -101,7 +101,7 @@ test("what is pasted while an answer comes is shown behind it, and waits", async
   expect(userTexts(model.requests.at(-1)).at(-1)).toBe("one\ntwo");
 });
 
-test("a terminal that knows no commands is told none", async () => {
+test("a dumb terminal gets no control sequences for paste", async () => {
   const terminal = await FakeTerminal.open(scripted([]), { env: { TERM: "dumb" } });
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -110,7 +110,7 @@ test("a terminal that knows no commands is told none", async () => {
   expect(terminal.screen).not.toContain("2004");
 });
 
-test("/clear begins a new conversation and leaves the old file as it is", async () => {
+test("/clear starts a new conversation and does not change the old file", async () => {
   const model = scripted([says("One."), says("Two.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -131,7 +131,7 @@ test("/clear begins a new conversation and leaves the old file as it is", async 
   expect(JSON.stringify(model.requests[1]?.input)).not.toContain("first");
 });
 
-test("--continue says how many messages there are", async () => {
+test("--continue shows the number of messages", async () => {
   const model = scripted([says("One."), says("Two.")]);
   const terminal = await FakeTerminal.open(model);
   expect(await terminal.run("chat", "first")).toBe(0);
@@ -145,7 +145,7 @@ test("--continue says how many messages there are", async () => {
   expect(JSON.stringify(model.requests[1]?.input)).toContain("first");
 });
 
-test("Ctrl-C during a turn aborts it and the prompt returns", async () => {
+test("Ctrl-C during a turn aborts it and returns to the prompt", async () => {
   const terminal = await FakeTerminal.open(scripted([beginsAndHangs("Well, "), says("Done.")]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -170,13 +170,13 @@ test("a second Ctrl-C before the turn has ended ends the process", async () => {
   terminal.type("think\r");
   await terminal.shows("Well, ");
   terminal.type(ctrlC + ctrlC);
-  // The terminal is left as it was.
+  // The terminal's mode is restored.
   await terminal.shows("\u001b[?2004l");
   expect(terminal.exits).toEqual([130]);
   await running;
 });
 
-test("Ctrl-C at an empty prompt gives a hint, and a second one leaves with 130", async () => {
+test("Ctrl-C at an empty prompt shows a hint, and a second one exits with 130", async () => {
   const terminal = await FakeTerminal.open(scripted([]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -188,7 +188,7 @@ test("Ctrl-C at an empty prompt gives a hint, and a second one leaves with 130",
   expect(terminal.exits).toEqual([]);
 });
 
-test("Ctrl-C throws away a line that was begun", async () => {
+test("Ctrl-C discards an unfinished line", async () => {
   const model = scripted([says("Yes.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -205,7 +205,7 @@ test("Ctrl-C throws away a line that was begun", async () => {
   expect(sent).not.toContain("do not");
 });
 
-test("what is typed during a turn waits for its end", async () => {
+test("input typed during a turn is sent after it", async () => {
   const model = scripted([beginsAndHangs("Well, "), says("Second."), says("Third.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -221,7 +221,7 @@ test("what is typed during a turn waits for its end", async () => {
   expect(await running).toBe(0);
 });
 
-test("what a model says cannot command the terminal", async () => {
+test("control characters in an answer do not reach the terminal", async () => {
   const terminal = await FakeTerminal.open(scripted([says("\u001b]0;owned\u0007 \u202eevil\r\n\tkept")]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -232,7 +232,7 @@ test("what a model says cannot command the terminal", async () => {
   expect(terminal.screen).not.toContain("\u001b]");
 });
 
-test("a turn that fails is told and the prompt returns", async () => {
+test("a failed turn is reported and the prompt returns", async () => {
   const terminal = await FakeTerminal.open(scripted([fails("auth", false), says("Better.")]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -248,7 +248,7 @@ test("a turn that fails is told and the prompt returns", async () => {
 test.each([
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s at the prompt and during a turn ends with %i", async (name, code) => {
+] as const)("%s at the prompt and during a turn exits with %i", async (name, code) => {
   const terminal = await FakeTerminal.open(scripted([beginsAndHangs("Well, ")]));
   const idle = terminal.run();
   await terminal.shows(prompt);
@@ -267,7 +267,7 @@ test.each([
   expect(await readFile(file, "utf8")).toContain('"type":"turn_aborted"');
 });
 
-test("Ctrl-D that was typed ahead leaves when all is answered, without another prompt", async () => {
+test("Ctrl-D typed ahead exits after the last answer, without another prompt", async () => {
   const terminal = await FakeTerminal.open(scripted([says("Good morning.")]));
   const running = terminal.run();
   await terminal.shows(prompt);
@@ -276,7 +276,7 @@ test("Ctrl-D that was typed ahead leaves when all is answered, without another p
   expect(behind(terminal.screen, "Good morning.")).toBe(`\n${pastesAreNotMarked}`);
 });
 
-test("chat exits 1 when the turn fails, with the reason on stderr", async () => {
+test("chat exits with 1 when the turn fails, with the reason on stderr", async () => {
   const terminal = await FakeTerminal.open(scripted([fails("overloaded", false)]));
   expect(await terminal.run("chat", "hello")).toBe(1);
   expect(terminal.errors).toContain("✗ the model failed: overloaded\n");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, type CliResult } from "../support/cli.js";
 
-test("new --json is the id and whether it is saved", async () => {
+test("new --json prints the id and whether it is saved", async () => {
   const cli = await Cli.open();
   const created = valueOf(await cli.run(["new", "--json"]));
   const [id] = await cli.ids();
@@ -13,21 +13,21 @@ test("new --json is the id and whether it is saved", async () => {
   expect(unsaved.stderr).toContain("Not saved: persistence is off");
 });
 
-test("new --json on a disk that takes nothing is not saved", async () => {
+test("new --json on a full disk reports that it is not saved", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   await writeFile(cli.conversations, "not a directory");
   expect(valueOf(await cli.run(["new", "--json"]))).toMatchObject({ saved: false });
 });
 
-test("resume --json is the conversation and who answers in it", async () => {
+test("resume --json prints the conversation, its provider and its model", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   const [id = ""] = await cli.ids();
   expect(valueOf(await cli.run(["resume", id, "--json"]))).toEqual({ id, provider: "offline", model: "offline" });
 });
 
-test("config --json has every setting and who said it", async () => {
+test("config --json prints every setting and its source", async () => {
   const cli = await Cli.open();
   await cli.run(["config", "set", "sandbox", "read-only"]);
   expect(valueOf(await cli.run(["config", "--json", "--model", "offline"]))).toEqual({
@@ -136,7 +136,7 @@ test("config --json has every setting and who said it", async () => {
   });
 });
 
-test("config get, set and path --json are the value, what was set, and the path", async () => {
+test("config get, set and path --json print the value, what was set, and the path", async () => {
   const cli = await Cli.open();
   expect(valueOf(await cli.run(["config", "set", "model", "42", "--json"]))).toEqual({ model: "42" });
   expect(valueOf(await cli.run(["config", "get", "model", "--json"]))).toBe("42");
@@ -147,7 +147,7 @@ test("config get, set and path --json are the value, what was set, and the path"
   expect(valueOf(await cli.run(["config", "path", "--json"]))).toBe(join(cli.home, "config.json"));
 });
 
-test("config get --json of what is not set is null, and fails as without --json", async () => {
+test("config get --json of an unset setting prints null and fails as without --json", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["config", "get", "api", "--json"])).toMatchObject({
     code: 1,
@@ -156,7 +156,7 @@ test("config get --json of what is not set is null, and fails as without --json"
   });
 });
 
-test("set-provider --json is what was set", async () => {
+test("set-provider --json prints what was set", async () => {
   const cli = await Cli.open();
   const set = await cli.run(["set-provider", "openai", "--api", "chat", "--model", "4", "--json"]);
   expect(valueOf(set)).toEqual({ provider: "openai", api: "chat", model: "4" });
@@ -164,7 +164,7 @@ test("set-provider --json is what was set", async () => {
   expect(valueOf(await cli.run(["set-provider", "offline", "--json"]))).toEqual({ provider: "offline" });
 });
 
-/** The one line of stdout. */
+/** The single line of stdout, parsed. */
 function valueOf({ code, stdout }: CliResult): unknown {
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[^\n]+\n$/) });
   return JSON.parse(stdout);

@@ -19,7 +19,7 @@ async function rolloutsBelow(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(".jsonl"));
 }
 
-test("--layout codex files conversations where Codex looks, and chat goes on with them there", async () => {
+test("--layout codex stores conversations where Codex looks, and chat continues them there", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new", "--layout", "codex"])).stdout.trim();
   await cli.run(["chat", "--layout", "codex", "my name is Alice"]);
@@ -33,11 +33,11 @@ test("--layout codex files conversations where Codex looks, and chat goes on wit
   expect(file).toContain(id.slice("conv_".length));
   expect(others).toEqual([]);
   expect(await listed(cli, "--layout", "codex")).toMatchObject([{ id, path: join(sessions, file), empty: false }]);
-  // Nothing of ours stays behind there.
+  // No file of cody's own is left there.
   expect((await readdir(sessions, { recursive: true })).filter((name) => name.includes("heads"))).toEqual([]);
 });
 
-test("a conversation in layout codex stays the active one, and is listed, searched, named and continued, without the flag", async () => {
+test("a conversation in layout codex stays active, and is listed, searched, named and continued, without the flag", async () => {
   const cli = await Cli.open();
   await putCodexRollouts(join(cli.project, ".codex"), "v0.147.0/simple");
   await cli.run(["chat", "--layout", "codex", "my name is Alice"]);
@@ -58,7 +58,7 @@ test("a conversation in layout codex stays the active one, and is listed, search
   expect((await cli.run(["export", "--all", "--json"])).stdout).toContain(id);
 });
 
-test("lists and --continue take the newest of all layouts, in order and in pages", async () => {
+test("list and --continue use the newest conversation of all layouts, in order and in pages", async () => {
   const cli = await Cli.open();
   const ids: string[] = [];
   for (const layout of ["cody", "codex", "project", "codex"]) {
@@ -78,7 +78,7 @@ test("lists and --continue take the newest of all layouts, in order and in pages
   expect((await listed(cli)).find(({ empty }) => !empty)?.id).toBe(ids[1]);
 });
 
-test("a list does not show what Codex wrote itself, and cleaning leaves Codex's directory alone", async () => {
+test("list hides rollouts Codex wrote, and clean skips Codex's directory", async () => {
   const cli = await Cli.open();
   const codex = join(cli.project, ".codex");
   await cli.run(["chat", "--layout", "codex", "hello"]);
@@ -91,7 +91,7 @@ test("a list does not show what Codex wrote itself, and cleaning leaves Codex's 
   expect((await cli.run(["list"])).stdout).toContain("No saved conversations.");
 });
 
-test("the setting may be called storage.layout", async () => {
+test("storage.layout is an alias of the setting", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
   await writeFile(join(cli.home, "config.json"), '{"storage":{"layout":"codex"}}');
@@ -107,7 +107,7 @@ test("the setting may be called storage.layout", async () => {
   });
 });
 
-test("the layout can be configured, and CODEX_HOME says where Codex is", async () => {
+test("the layout can be configured, and CODEX_HOME sets Codex's home", async () => {
   const cli = await Cli.open();
   const codex = join(cli.project, "elsewhere");
   expect(await cli.run(["config", "set", "persistence.layout", "codex"])).toMatchObject({ code: 0 });
@@ -119,7 +119,7 @@ test("the layout can be configured, and CODEX_HOME says where Codex is", async (
   expect(await cli.ids()).toEqual([]);
 });
 
-test("--layout project files by project, and list finds every layout of the home", async () => {
+test("--layout project stores by project, and list finds every layout of the home", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "--layout", "project", "hello"]);
   await cli.run(["chat", "--layout", "cody", "hello", "--resume"]);
@@ -129,7 +129,7 @@ test("--layout project files by project, and list finds every layout of the home
   expect(JSON.parse((await cli.run(["list", "--json"])).stdout)).toHaveLength(2);
 });
 
-test("a layout that does not exist is named with those that do", async () => {
+test("an unknown layout is rejected with the list of layouts", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["new", "--layout", "flat"])).toMatchObject({
     code: 2,

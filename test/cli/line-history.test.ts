@@ -6,7 +6,7 @@ import { says, scripted } from "../support/scripted-provider.js";
 const [up, down, left] = ["\u001b[A", "\u001b[B", "\u001b[D"];
 const [ctrlA, ctrlC, ctrlN, ctrlP] = ["\u0001", "\u0003", "\u000e", "\u0010"];
 
-/** Sends "first" and "second", then types the keys and Enter; resolves with what the model was sent last. */
+/** Sends "first" and "second", then types the keys and Enter; resolves with the last message the model received. */
 async function sentAfter(keys: string): Promise<string | undefined> {
   const model = scripted([says("One."), says("Two."), says("Three.")]);
   const terminal = await FakeTerminal.open(model);

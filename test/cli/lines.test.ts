@@ -13,19 +13,19 @@ test("every line of stdin is a message, answered in order in one conversation", 
   expect(await cli.said(id)).toEqual(["My name is Alice", "What is my name?", "What is 6 * 7?"]);
 });
 
-test("the conversation of a bare run becomes the active one", async () => {
+test("the conversation of a run without a command becomes the active one", async () => {
   const cli = await Cli.open();
   await cli.run([], { input: "My name is Alice\n" });
   expect((await cli.run(["chat", "What is my name?"])).stdout).toBe("You told me: your name is Alice.\n");
 });
 
-test("without a line there is no conversation", async () => {
+test("empty stdin creates no conversation", async () => {
   const cli = await Cli.open();
   expect(await cli.run([])).toMatchObject({ code: 0, stdout: "" });
   expect(await cli.ids()).toEqual([]);
 });
 
-test.each([[["--resume"]], [["--continue"]]])("%j goes on with the newest conversation", async (flags) => {
+test.each([[["--resume"]], [["--continue"]]])("%j continues the newest conversation", async (flags) => {
   const cli = await Cli.open();
   await cli.run(["chat", "My name is Alice"]);
   const { stdout, stderr } = await cli.run(flags, { input: "What is my name?\n" });
@@ -47,7 +47,7 @@ test("--resume without any conversation starts one with a notice, an unknown id 
   });
 });
 
-test("each bare run is a conversation of its own", async () => {
+test("each run without a command starts its own conversation", async () => {
   const cli = await Cli.open();
   await cli.run([], { input: "one\n" });
   await cli.run([], { input: "two\n" });
@@ -64,7 +64,7 @@ test("with --json the events of all lines are lines of JSON", async () => {
   expect(types.filter((type) => type === "task_complete")).toHaveLength(2);
 });
 
-test("commands work in lines too, and what is no command is a message", async () => {
+test("slash commands work in piped lines, and other text is a message", async () => {
   const cli = await Cli.open();
   const input = "My name is Alice\n/clear\nWhat is my name?\n/usr/bin/env is missing\n/nonsense\n/exit\nnever sent\n";
   const { code, stdout } = await cli.run([], { input });
@@ -75,7 +75,7 @@ test("commands work in lines too, and what is no command is a message", async ()
   expect(said).toEqual([["My name is Alice"], ["What is my name?", "/usr/bin/env is missing", "/nonsense"]]);
 });
 
-test("without the key a named provider needs, a bare run says so and exits 1", async () => {
+test("a run without the key its provider needs says so and exits with 1", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["--provider", "anthropic"], { input: "hello\n" })).toMatchObject({
     code: 1,

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { cursorText } from "../../src/rollouts/list/cached-list.js";
 import { Cli, finished } from "../support/cli.js";
 
-test("an empty home has no conversations", async () => {
+test("list in an empty home shows no conversations", async () => {
   const cli = await Cli.open();
   const text = "No saved conversations.\nCreate one: cody new\n";
   expect(await cli.run(["list"])).toEqual({ code: 0, signal: null, stdout: text, stderr: "" });
@@ -14,7 +14,7 @@ test("an empty home has no conversations", async () => {
   expect((await cli.run(["list", "--json"])).stdout).toBe("[]\n");
 });
 
-test("conversations are listed newest first, with what is known about them", async () => {
+test("conversations are listed newest first, with their details", async () => {
   const cli = await Cli.open();
   await mkdir(cli.conversations, { recursive: true });
   await save(cli, "conv_b", "2026-11-16T01:02:03Z", [meta({ provider: "openai", model: "gpt-4o" }), said("hi")]);
@@ -70,7 +70,7 @@ test("a new conversation is listed as empty, and --project shows only this proje
   expect(stdout).toContain("Total: 1 conversation(s)");
 });
 
-test("a list for programs says of each conversation what a list can be made of", async () => {
+test("list --json prints every field of each conversation", async () => {
   const cli = await Cli.open();
   await mkdir(join(cli.project, ".git", "refs", "heads"), { recursive: true });
   await writeFile(join(cli.project, ".git", "HEAD"), "ref: refs/heads/main\n");
@@ -90,7 +90,7 @@ test("a list for programs says of each conversation what a list can be made of",
   });
 });
 
-test("a list goes on where it was cut, in whatever order", async () => {
+test("a list continues from its cursor, in every order", async () => {
   const cli = await Cli.open();
   await mkdir(cli.conversations, { recursive: true });
   const names = ["delta", "alpha", undefined, "charlie", "bravo"];
@@ -120,7 +120,7 @@ test("a list goes on where it was cut, in whatever order", async () => {
   expect((await cli.run(more.split(" "))).stdout).toMatch(/ {2}conv_0\n[^]+\nTotal: 5 conversation\(s\), showing 1\n$/);
 });
 
-test("a list shows the title, the model used last and how many there are in all", async () => {
+test("list shows the title, the last model and the total", async () => {
   const cli = await Cli.open();
   await mkdir(cli.conversations, { recursive: true });
   const first = [meta({ provider: "openai", model: "gpt-4o" }), said("Fix \u001b[31mthe\u202e build")];
@@ -150,7 +150,7 @@ test("a list shows the title, the model used last and how many there are in all"
   expect(JSON.parse((await cli.run(["list", "--json"])).stdout)[2]).not.toHaveProperty("total");
 });
 
-test("--all lists every place, and what lies in two of them once", async () => {
+test("list --all covers every directory and lists a conversation in two of them once", async () => {
   const cli = await Cli.open();
   const day = join(cli.project, ".codex", "sessions", "2026", "11", "16");
   const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
@@ -182,12 +182,12 @@ test.each([
     args: ["--sort", "name", "--cursor", cursorText({ order: "size", key: 1, id: "conv_a" })],
     complaint: "--cursor: this cursor is from a list with --sort size, not --sort name",
   },
-])("$args is refused", async ({ args, complaint }) => {
+])("$args is rejected", async ({ args, complaint }) => {
   const cli = await Cli.open();
   expect(await cli.run(["list", ...args])).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
 });
 
-test.each(["0", "-1", "many", "1.5"])("--limit %s is refused", async (limit) => {
+test.each(["0", "-1", "many", "1.5"])("--limit %s is rejected", async (limit) => {
   const cli = await Cli.open();
   expect(await cli.run(["list", `--limit=${limit}`])).toMatchObject({
     code: 2,
@@ -203,11 +203,11 @@ test("a directory that cannot be listed is an error with its path", async () => 
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(cli.conversations) });
 });
 
-test("a large list arrives whole through a slow pipe", async () => {
+test("a large list arrives in full through a slow pipe", async () => {
   const cli = await Cli.open();
   await saveMany(cli, 1200);
   const child = cli.start(["list"]);
-  // The pipe is full long before the end, and nobody reads until the process has nothing else to do.
+  // The pipe fills up long before the end, and the reader starts only when the process is idle.
   await once(child.stdout, "readable");
   const { code, stdout } = await finished(child);
   expect(code).toBe(0);
@@ -215,7 +215,7 @@ test("a large list arrives whole through a slow pipe", async () => {
   expect(stdout).toMatch(/\nTotal: 1200 conversation\(s\)\n$/);
 });
 
-test("a reader that leaves early is no reason to complain", async () => {
+test("a reader that closes the pipe early causes no error", async () => {
   const cli = await Cli.open();
   await saveMany(cli, 1200);
   const child = cli.start(["list"]);

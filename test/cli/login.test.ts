@@ -7,7 +7,7 @@ import { CallbackServer } from "../../src/cli/commands/settings/browser-login.js
 import { type Child, Cli, type CliResult, finished, saysOn } from "../support/cli.js";
 import { account, TokenIssuer } from "../support/token-issuer.js";
 
-/** A command line whose ChatGPT is the issuer. */
+/** A command line that uses this issuer for ChatGPT logins. */
 async function cliFor(issuer: TokenIssuer): Promise<Cli> {
   const cli = await Cli.open();
   await mkdir(cli.home, { mode: 0o700 });
@@ -19,7 +19,7 @@ async function cliFor(issuer: TokenIssuer): Promise<Cli> {
   return cli;
 }
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   await using server = await CallbackServer.open({ port: 0, state: "x" });
   return server.port;
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
 interface Waiting {
   readonly child: Child;
   readonly ended: Promise<CliResult>;
-  /** What the person is told to open. */
+  /** Starts the login and resolves with the address the user is told to open. */
   readonly url: URL;
   readonly callback: URL;
 }
@@ -43,7 +43,7 @@ async function begin(cli: Cli, args: readonly string[] = []): Promise<Waiting> {
   return { child, ended: finished(child), url, callback: new URL(url.searchParams.get("redirect_uri") ?? "") };
 }
 
-/** What a browser does that comes from the issuer; `localhost` is looked up by hand, so that the host can be another. */
+/** Requests a page as the browser does after the issuer; `localhost` is resolved by hand, so that the Host header can differ. */
 async function visit(
   callback: URL,
   query: Record<string, string>,
@@ -58,14 +58,14 @@ async function visit(
   });
 }
 
-/** The issuer lets the person in, and sends the browser back with this. */
+/** The issuer approves the login and redirects the browser with these parameters. */
 function allowed(issuer: TokenIssuer, url: URL): { state: string; code: string } {
   const code = `code-${issuer.codes.size + 1}-canary`;
   issuer.codes.set(code, url.searchParams.get("code_challenge") ?? "");
   return { state: url.searchParams.get("state") ?? "", code };
 }
 
-test("a login through the browser is kept for its owner alone, used, shown and forgotten", async () => {
+test("a browser login is stored readable by its owner only, used, shown and removed by logout", async () => {
   const issuer = await TokenIssuer.open();
   issuer.nowMs = Date.now();
   const cli = await cliFor(issuer);
@@ -106,23 +106,26 @@ test("a login through the browser is kept for its owner alone, used, shown and f
   expect((await cli.run(["logout"])).stdout).toBe("✓ Not logged in: there were no tokens to delete\n");
 });
 
-test.each(["//", "//[", "http://", "/\\\\"])("a request for %j is answered, and the login waits on", async (path) => {
-  await using server = await CallbackServer.open({ port: 0, state: "x" });
-  const { port } = server;
-  const status = await new Promise((resolve, reject) => {
-    get({ host: "127.0.0.1", port, path, headers: { host: `localhost:${port}` }, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    }).on("error", reject);
-  });
-  expect(status).toBe(404);
-  const good = await visit(new URL(server.redirectUri), { state: "x", error: "access_denied" });
-  expect(good.status).toBe(400);
-  await expect(server.visit(1_000, new AbortController().signal)).rejects.toThrow("access_denied");
-});
+test.each(["//", "//[", "http://", "/\\\\"])(
+  "a request for %j is answered, and the login keeps waiting",
+  async (path) => {
+    await using server = await CallbackServer.open({ port: 0, state: "x" });
+    const { port } = server;
+    const status = await new Promise((resolve, reject) => {
+      get({ host: "127.0.0.1", port, path, headers: { host: `localhost:${port}` }, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on("error", reject);
+    });
+    expect(status).toBe(404);
+    const good = await visit(new URL(server.redirectUri), { state: "x", error: "access_denied" });
+    expect(good.status).toBe(400);
+    await expect(server.visit(1_000, new AbortController().signal)).rejects.toThrow("access_denied");
+  },
+);
 
-describe("a browser that comes back", () => {
-  test("with another state, to another path or by another name is not listened to, and the login waits on", async () => {
+describe("the browser callback", () => {
+  test("with another state, path or host is ignored, and the login keeps waiting", async () => {
     const issuer = await TokenIssuer.open();
     const { url, callback, ended } = await begin(await cliFor(issuer));
     const good = allowed(issuer, url);
@@ -140,7 +143,7 @@ describe("a browser that comes back", () => {
     [{ error: "access_denied" }, "access_denied"],
     [{ error: '<script>"canary"' }, "no authorization code received"],
     [{}, "no authorization code received"],
-  ])("with %j ends the login and keeps nothing", async (query, reason) => {
+  ])("with %j ends the login and stores nothing", async (query, reason) => {
     const issuer = await TokenIssuer.open();
     const cli = await cliFor(issuer);
     const { url, callback, ended } = await begin(cli);
@@ -155,7 +158,7 @@ describe("a browser that comes back", () => {
     expect(await readdir(cli.home)).toEqual(["config.json"]);
   });
 
-  test("a second time is not listened to", async () => {
+  test("is accepted only once", async () => {
     await using server = await CallbackServer.open({ port: 0, state: "the-state" });
     const callback = new URL(server.redirectUri);
     const first = visit(callback, { state: "the-state", code: "the-code" });
@@ -166,7 +169,7 @@ describe("a browser that comes back", () => {
     expect((await visit(callback, { state: "the-state", code: "another" })).status).toBe(409);
   });
 
-  test("with a code the issuer does not take, or that it cannot trade, is told so", async () => {
+  test("with a code the issuer rejects or cannot exchange reports the error", async () => {
     const issuer = await TokenIssuer.open();
     const cli = await cliFor(issuer);
     const refused = await begin(cli);
@@ -182,7 +185,7 @@ describe("a browser that comes back", () => {
   });
 });
 
-test("nobody is waited for longer than the deadline, and Ctrl-C ends the wait", async () => {
+test("a login waits until its deadline at most, and Ctrl-C cancels it", async () => {
   await using server = await CallbackServer.open({ port: 0, state: "x" });
   await expect(server.visit(5, new AbortController().signal)).rejects.toThrow("No login within 0.005 s");
   const { child, ended } = await begin(await cliFor(await TokenIssuer.open()));
@@ -190,7 +193,7 @@ test("nobody is waited for longer than the deadline, and Ctrl-C ends the wait", 
   expect(await ended).toMatchObject({ code: 130 });
 });
 
-test("a port that is taken is said to be", async () => {
+test("a login reports that its port is in use", async () => {
   await using server = await CallbackServer.open({ port: 0, state: "x" });
   const cli = await Cli.open();
   expect(await cli.run(["login", "--port", String(server.port)])).toMatchObject({

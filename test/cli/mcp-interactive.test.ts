@@ -17,7 +17,7 @@ async function projectWith(entry: unknown): Promise<string> {
   return root;
 }
 
-test("a person who trusts a project has its servers, their tools and their prompts", async () => {
+test("trusting a project enables its servers, their tools and their prompts", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { entry, mark } = markedEntry([], { env: { HEARD: file } });
   const cwd = await projectWith(entry);
@@ -53,7 +53,7 @@ test("a person who trusts a project has its servers, their tools and their promp
   expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
-test("a person who does not is not asked again", async () => {
+test("declining to trust a project is remembered", async () => {
   const { entry, mark } = markedEntry();
   const cwd = await projectWith(entry);
   const terminal = await FakeTerminal.open(scripted([says("Hello.")]), { cwd });
@@ -69,7 +69,7 @@ test("a person who does not is not asked again", async () => {
   expect(await processesWith(mark)).toEqual([]);
 });
 
-test("a turn that a server's prompt began asks before it saves knowledge, in a trusted project too", async () => {
+test("a turn started by a server's prompt asks before it saves knowledge, even in a trusted project", async () => {
   const { entry } = markedEntry();
   const cwd = await projectWith(entry);
   const saves = calls("add_knowledge", "c1", { type: "pattern", content: "Use pnpm" });

@@ -7,7 +7,7 @@ import { OAuthServer } from "../support/mcp/oauth-server.js";
 
 interface Waiting {
   readonly ended: Promise<CliResult>;
-  /** What the person is told to open. */
+  /** Starts the login and resolves with the address the user is told to open. */
   readonly url: URL;
 }
 
@@ -20,7 +20,7 @@ async function begin(cli: Cli): Promise<Waiting> {
   return { ended: finished(child), url: new URL(/http\S+/.exec(told.toString())?.[0] ?? "") };
 }
 
-/** What a browser does that comes from the issuer. */
+/** Requests a page as the browser does after the issuer. */
 async function visit({ url }: Waiting, query: Record<string, string>): Promise<number> {
   const callback = new URL(url.searchParams.get("redirect_uri") ?? "");
   callback.search = new URLSearchParams(query).toString();
@@ -35,7 +35,7 @@ async function loggedIn(server: OAuthServer): Promise<Cli> {
   return cli;
 }
 
-test("a person logs in to a server, and out again, and no token is shown", async () => {
+test("mcp login and logout work and show no token", async () => {
   const server = await OAuthServer.open();
   const cli = await Cli.open();
   await cli.run(["mcp", "add", "far", "--url", server.url]);
@@ -65,7 +65,7 @@ test("a person logs in to a server, and out again, and no token is shown", async
   for (const secret of server.given) expect(printed).not.toContain(secret);
 });
 
-test("several processes renew a login once", async () => {
+test("several processes refresh a login once", async () => {
   const server = await OAuthServer.open();
   const cli = await loggedIn(server);
   server.endAccess();
@@ -76,7 +76,7 @@ test("several processes renew a login once", async () => {
   expect([server.refreshes, server.reuses]).toEqual([1, 0]);
 });
 
-test("a login that was ended says so, and is not deleted", async () => {
+test("a revoked login is reported and not deleted", async () => {
   const server = await OAuthServer.open();
   const cli = await loggedIn(server);
   server.endAccess();
@@ -91,7 +91,7 @@ test("a login that was ended says so, and is not deleted", async () => {
   for (const secret of server.given) expect(result.stdout + result.stderr).not.toContain(secret);
 });
 
-test("a login is for an address, and is not sent to another", async () => {
+test("a login is bound to its server address and not sent to another", async () => {
   const [server, other] = [await OAuthServer.open(), await OAuthServer.open()];
   const cli = await loggedIn(server);
   await cli.run(["mcp", "add", "far", "--replace", "--url", other.url]);
@@ -103,7 +103,7 @@ test("a login is for an address, and is not sent to another", async () => {
 test.each([
   [(server: OAuthServer) => void (server.issuer = "http://192.0.2.1"), "which is not https"],
   [(server: OAuthServer) => void (server.issuer = server.origin.replace("127.0.0.1", "localhost")), "failed:"],
-])("a server that leads its login elsewhere is not followed", async (lead, message) => {
+])("a server that redirects its login to another host is not followed", async (lead, message) => {
   const server = await OAuthServer.open();
   lead(server);
   const cli = await Cli.open();
@@ -112,7 +112,7 @@ test.each([
   expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
 });
 
-test("no login is for a command, or where there is a token already", async () => {
+test("mcp login rejects a command server and a server with a configured token", async () => {
   const cli = await Cli.open();
   await cli.run(["mcp", "add", "near", "--", "true"]);
   await cli.run(["mcp", "add", "far", "--url", "https://far.example/mcp", "--bearer-token-env-var", "FAR_TOKEN"]);

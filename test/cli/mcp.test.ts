@@ -16,7 +16,7 @@ function add(name: string, ...pairs: string[]): string[] {
   return ["mcp", "add", name, ...pairs, "--", process.execPath, script];
 }
 
-test("a server is added, listed, tried out and removed, and the rest of the file stays as it is", async () => {
+test("mcp add, list, test and remove work and keep the rest of the file unchanged", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   const file = join(cli.home, "config.jsonc");
@@ -44,7 +44,7 @@ test("a server is added, listed, tried out and removed, and the rest of the file
   expect((await cli.run(["mcp"])).stdout).toContain("No MCP servers");
 });
 
-test("the value of a variable comes from stdin, so that it is no argument", async () => {
+test("the value of a variable is read from stdin, so that it is not an argument", async () => {
   const cli = await Cli.open();
   const quiet = await cli.run(add("one", "--env", "API_KEY=-", "--env", "LEVEL=1"), { input: "hidden-value\n" });
   expect(quiet).toMatchObject({ code: 0, stderr: "" });
@@ -57,7 +57,7 @@ test("the value of a variable comes from stdin, so that it is no argument", asyn
   expect(await cli.run(add("three", "--env", "A=-", "--env", "B=-"), { input: "x" })).toMatchObject({ code: 2 });
 });
 
-test("a server that is there is replaced only by who says so, and shown without its secrets", async () => {
+test("mcp add replaces an existing server only with --replace, and servers are shown without secrets", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home);
   const file = join(cli.home, "config.json");
@@ -75,7 +75,7 @@ test("a server that is there is replaced only by who says so, and shown without 
   );
   const far = await cli.run(["mcp", "add", "far", "--url", "https://other.example/mcp"]);
   expect(far).toMatchObject({ code: 1, stderr: expect.stringContaining("https://far.example/mcp?key=[redacted]") });
-  // Nobody is asked for a secret that would not be kept.
+  // A secret that would not be saved is not requested.
   expect(await cli.run(["mcp", "add", "one", "--env", "API_KEY=-", "--", "other"], { input: "" })).toMatchObject({
     code: 1,
   });
@@ -93,7 +93,7 @@ test("a server that is there is replaced only by who says so, and shown without 
   }
 });
 
-test("a server on the network is added by its address", async () => {
+test("mcp add --url adds a server by its address", async () => {
   const cli = await Cli.open();
   const { url } = await openHttpServer();
   await cli.run(["mcp", "add", "far", "--url", url, "--bearer-token-env-var", "FAR_TOKEN"]);
@@ -114,19 +114,19 @@ test.each([
   [["mcp", "add"], "Missing server name"],
   [["mcp", "start"], "Unknown action 'start'"],
   [["mcp", "list", "one", "two"], "Unexpected argument 'two'"],
-])("%j is refused with what is wrong", async (args, message) => {
+])("%j is rejected with the reason", async (args, message) => {
   const cli = await Cli.open();
   const result = await cli.run(args);
   expect(result.code).toBe(2);
   expect(result.stderr).toContain(message);
 });
 
-test("who has no servers does not load what speaks with them", async () => {
+test("the MCP client is not loaded when no servers are configured", async () => {
   const cli = await Cli.open();
   const [spy, loaded] = [join(cli.project, "spy.cjs"), join(cli.project, "loaded")];
   const files = 'Object.keys(require.cache).filter((file) => file.includes("mcp-servers")).length > 0';
   const write = `require("node:fs").writeFileSync(${JSON.stringify(loaded)}, String(${files}))`;
-  // Threads end too, and have loaded what they need.
+  // Only the main thread reports: worker threads exit too and load their own modules.
   await writeFile(spy, `if (require("node:worker_threads").isMainThread) process.on("exit", () => ${write});`);
   const run = async (): Promise<string> => {
     await cli.run(["chat", "What is 2+2?"], { env: { NODE_OPTIONS: `--require ${spy}` } });
@@ -137,7 +137,7 @@ test("who has no servers does not load what speaks with them", async () => {
   expect(await run()).toBe("true");
 });
 
-test("a chat tells which servers are not there", async () => {
+test("chat reports which servers are unavailable", async () => {
   const cli = await Cli.open();
   await cli.run(["mcp", "add", "broken", "--", "/no/such/server"]);
   const result = await cli.run(["chat", "What is 2+2?"]);
@@ -168,7 +168,7 @@ test("a project's servers run once it is trusted", async () => {
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({});
 });
 
-test("the secrets of servers are in nothing that is printed", async () => {
+test("secrets of servers appear in no output", async () => {
   const cli = await Cli.open();
   const secret = "correct-horse-battery";
   const project = join(cli.project, "project");

@@ -17,7 +17,7 @@ async function start(cli: Cli, ...args: string[]): Promise<Running> {
   return { child, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
 }
 
-test("it says where it listens, tells each request, and ends with Ctrl-C", async () => {
+test("mock-llm prints its address and each request, and ends with Ctrl-C", async () => {
   const cli = await Cli.open();
   const { child, url } = await start(cli);
   expect((await post({ url }, "responses", hello("responses"))).status).toBe(200);
@@ -40,7 +40,7 @@ test("it says where it listens, tells each request, and ends with Ctrl-C", async
   });
 });
 
-test("a stream that still runs does not keep it from ending", async () => {
+test("a running stream does not keep mock-llm from ending", async () => {
   const cli = await Cli.open();
   await writeFile(join(cli.project, "script.json"), JSON.stringify([{ fault: { type: "stall", afterBytes: 10 } }]));
   const { child, url } = await start(cli, "--script", "script.json");
@@ -50,7 +50,7 @@ test("a stream that still runs does not keep it from ending", async () => {
   await expect(response.text()).rejects.toThrow("terminated");
 });
 
-test("a script answers, leniently when asked, and bodies are logged without keys", async () => {
+test("mock-llm plays a script, leniently on request, and logs bodies without keys", async () => {
   const cli = await Cli.open();
   const replies = [{ text: "from the script" }, { fault: { type: "status", status: 529 } }];
   await writeFile(join(cli.project, "script.json"), JSON.stringify({ replies, afterLast: "offline" }));
@@ -88,7 +88,7 @@ test.each([
   ["--log", "none/log.jsonl", "log.jsonl: cannot write the file: it does not exist"],
   ["--script", "broken.json", "broken.json: invalid JSON"],
   ["--script", "wrong.json", 'wrong.json: replies.0: unknown key "txt"'],
-])("%s %s is a mistake that is named", async (flag, value, text) => {
+])("%s %s is a usage error with its reason", async (flag, value, text) => {
   const cli = await Cli.open();
   await writeFile(join(cli.project, "broken.json"), "{");
   await writeFile(join(cli.project, "wrong.json"), '[{"txt": "a"}]');
@@ -96,7 +96,7 @@ test.each([
   expect({ code, stderr }).toEqual({ code: expect.toBeOneOf([1, 2]), stderr: expect.stringContaining(text) });
 });
 
-test("a port that is taken is named", async () => {
+test("mock-llm reports that its port is in use", async () => {
   const cli = await Cli.open();
   const { url } = await start(cli);
   const { port } = new URL(url);

@@ -10,7 +10,7 @@ const ctrlC = "\u0003";
 const hangs = [{ type: "hang" as const }];
 const erased = "\r\u001b[K";
 
-test("a terminal shows that the model is waited for, and the line is gone when the turn is over", async () => {
+test("a terminal shows a line while waiting for the model, and erases it when the turn ends", async () => {
   const terminal = await FakeTerminal.open(scripted([hangs, says("Hello.")]));
   const running = terminal.run();
   await terminal.shows("› ");
@@ -26,7 +26,7 @@ test("a terminal shows that the model is waited for, and the line is gone when t
   expect(await running).toBe(0);
 });
 
-test("after some seconds it says how long", async () => {
+test("the waiting line shows the elapsed time after some seconds", async () => {
   let now = 0;
   const terminal = await FakeTerminal.open(scripted([hangs]), { now: () => now });
   const running = terminal.run("chat", "hello");
@@ -38,7 +38,7 @@ test("after some seconds it says how long", async () => {
   expect(terminal.errors.split(erased).at(-1)).toMatch(/^Interrupted\.\n/);
 });
 
-test("it stays while the model writes a call", async () => {
+test("the waiting line stays while the model writes a tool call", async () => {
   const start = { type: "tool_call_start", itemId: "i", callId: "c", name: "write_file" } as const;
   const delta = { type: "tool_call_delta", itemId: "i", delta: "x" } as const;
   const terminal = await FakeTerminal.open(
@@ -50,7 +50,7 @@ test("it stays while the model writes a call", async () => {
   expect(await running).toBe(130);
 });
 
-test("an answer that has begun is not written over", async () => {
+test("the waiting line does not overwrite an answer that has begun", async () => {
   const terminal = await FakeTerminal.open(scripted([beginsAndHangs("Once upon"), hangs]));
   const running = terminal.run();
   await terminal.shows("› ");
@@ -68,7 +68,7 @@ test.each([
   ["a pipe", {}, {}, ""],
   ["a dumb terminal", { isTTY: true, columns: 80 }, { TERM: "dumb" }, ""],
   ["a terminal too narrow for it", { isTTY: true, columns: 9 }, {}, ""],
-])("%s gets the line only where it can be erased", async (_, kind, env, drawn) => {
+])("%s gets the waiting line only where it can be erased", async (_, kind, env, drawn) => {
   const stream = Object.assign(new PassThrough(), kind);
   const status = new StatusLine({ stderr: outputTo(stream), env } as unknown as Terminal);
   expect(await status.show(() => "Busy...")).toBe(drawn !== "");

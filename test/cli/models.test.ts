@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 
-test("models are shown with their windows, prices and other names, and those of the configuration with them", async () => {
+test("models lists windows, prices and aliases, including configured models", async () => {
   const cli = await Cli.open();
   const { code, stdout } = await cli.run(["models"]);
   expect(code).toBe(0);
@@ -34,7 +34,7 @@ test("models are shown with their windows, prices and other names, and those of 
   );
 });
 
-test("what is wrong about a model in the configuration is said", async () => {
+test("models reports errors in configured models", async () => {
   const cli = await Cli.open();
   await mkdir(cli.home, { recursive: true });
   await writeFile(

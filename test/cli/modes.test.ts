@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Cli } from "../support/cli.js";
 
-/** Sets the umask of this process, and with it of its threads, until the test is over. */
+/** Sets the umask of this process and its threads until the test ends. */
 function useMask(mask: string): void {
   const before = process.umask(Number.parseInt(mask, 8));
   onTestFinished(() => void process.umask(before));
@@ -21,7 +21,7 @@ async function modesIn(folder: string): Promise<Record<string, string>> {
 const homeFiles = ["codex-conversations.jsonl", "config.json", "heads.json", "index.sqlite", "retention.jsonl"];
 
 test.each(["000", "022", "077", "777"])(
-  "under umask %s everything is for its owner alone, and for him",
+  "under umask %s every file is accessible to its owner and nobody else",
   async (umask) => {
     const cli = await Cli.open();
     useMask(umask);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { Cli } from "../support/cli.js";
 
-test("a conversation is begun with a name, listed with it and resumed by it", async () => {
+test("a conversation can be created with a name, listed with it and resumed by it", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new", "--name", " Fix the build "])).stdout.trim();
   await cli.run(["chat", "hello"]);
@@ -21,7 +21,7 @@ test("a conversation is begun with a name, listed with it and resumed by it", as
   expect(JSON.parse((await cli.run(["resume", id, "--json"])).stdout)).toMatchObject({ id, name: "Fix the build" });
 });
 
-test("chat --name begins a conversation, and is not for one that is there", async () => {
+test("chat --name starts a conversation and is rejected for an existing one", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   expect(await cli.run(["chat", "--name", "second", "hello again"])).toMatchObject({
@@ -38,7 +38,7 @@ test("chat --name begins a conversation, and is not for one that is there", asyn
   });
 });
 
-test("rename changes the name of a conversation that is named by its beginning or by its old name", async () => {
+test("rename accepts an id prefix or the old name", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   expect(await cli.run(["rename", id.slice(0, 12), "old"])).toMatchObject({
@@ -52,7 +52,7 @@ test("rename changes the name of a conversation that is named by its beginning o
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
 });
 
-test("what is no name, or names nothing or too much, is said", async () => {
+test("an invalid, unknown or ambiguous name is reported", async () => {
   const cli = await Cli.open();
   const ids = [];
   for (const name of ["twin", "twin"]) ids.push((await cli.run(["new", "--name", name])).stdout.trim());
@@ -76,7 +76,7 @@ test("what is no name, or names nothing or too much, is said", async () => {
   });
 });
 
-test("a conversation of Codex is renamed where Codex sees it", async () => {
+test("a Codex conversation is renamed where Codex reads the name", async () => {
   const cli = await Cli.open();
   const codex = join(cli.project, ".codex");
   await mkdir(codex);

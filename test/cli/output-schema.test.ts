@@ -17,18 +17,21 @@ function withPattern(pattern: string): object {
   return { ...schema, properties: { ...schema.properties, answer: { type: "string", pattern } } };
 }
 
-test.each(wireApis)("over $api the answer is JSON of the shape in a file", async ({ api, provider, model }) => {
-  const mock = await mockLlm();
-  const cli = await Cli.open();
-  await writeFile(join(cli.project, "shape.json"), JSON.stringify(schema));
-  const flags = ["--provider", provider, "--api", api, "--model", model, "--output-schema", "shape.json"];
-  const { code, stdout } = await cli.run(["chat", "what is 6 * 7?", ...flags], { env: wireEnv(mock) });
-  expect({ code, said: JSON.parse(stdout) as unknown }).toEqual({
-    code: 0,
-    said: { answer: expect.stringContaining("42"), sure: false },
-  });
-  expect(mock.requests.map(({ status }) => status)).toEqual([200]);
-});
+test.each(wireApis)(
+  "over $api the answer is JSON that matches the schema in a file",
+  async ({ api, provider, model }) => {
+    const mock = await mockLlm();
+    const cli = await Cli.open();
+    await writeFile(join(cli.project, "shape.json"), JSON.stringify(schema));
+    const flags = ["--provider", provider, "--api", api, "--model", model, "--output-schema", "shape.json"];
+    const { code, stdout } = await cli.run(["chat", "what is 6 * 7?", ...flags], { env: wireEnv(mock) });
+    expect({ code, said: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      said: { answer: expect.stringContaining("42"), sure: false },
+    });
+    expect(mock.requests.map(({ status }) => status)).toEqual([200]);
+  },
+);
 
 test.each([
   ["is not there", undefined, "cannot read the file: it does not exist"],
@@ -36,7 +39,7 @@ test.each([
   ["is no schema", "[]", "expected a JSON Schema object"],
   ["is open", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
   ["has a pattern that is none", JSON.stringify(withPattern("(")), "invalid schema: Invalid regular"],
-])("a file that %s is a mistake on the command line, and nothing is begun", async (_name, text, said) => {
+])("a file that %s is a usage error, and no conversation starts", async (_name, text, said) => {
   const cli = await Cli.open();
   const file = join(cli.project, "shape.json");
   if (text !== undefined) await writeFile(file, text);
@@ -51,7 +54,7 @@ test.each([
   ['{"answer":"42","sure":true} ', []],
   ['{"answer":42}', ['must have a property "sure"', "answer: must be string"]],
   ['{"answer":"42","sure":"yes","\\u001b[2J":1}', ['must not have a property "\\u001b[2J"', "sure: must be boolean"]],
-])("the answer %s is shown, and what does not fit is said with its place", async (answer, problems) => {
+])("the answer %s is printed, and schema violations are reported with their path", async (answer, problems) => {
   const terminal = await FakeTerminal.open(scripted([says(answer)]));
   await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
   const code = await terminal.run("chat", "what is 6 * 7?", "--output-schema", "shape.json");
@@ -61,7 +64,7 @@ test.each([
   expect(terminal.errors.includes("✗")).toBe(problems.length > 0);
 });
 
-test("a turn that failed is told as such and its answer is not judged", async () => {
+test("a failed turn is reported as failed and its answer is not validated", async () => {
   const terminal = await FakeTerminal.open(scripted([]));
   await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
   expect(await terminal.run("chat", "hello", "--output-schema", "shape.json")).toBe(1);

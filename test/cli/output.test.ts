@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { outputTo } from "../../src/cli/terminal/output.js";
 
-test("every write that waits for room goes on when there is room again", async () => {
+test("every blocked write continues after drain", async () => {
   const stream = new SlowStream();
   const output = outputTo(stream);
   const writes = [output.write("one"), output.write("two"), output.write("three")];
@@ -11,7 +11,7 @@ test("every write that waits for room goes on when there is room again", async (
   expect(stream.text).toBe("onetwothree");
 });
 
-test("every write that waits goes on when nobody reads any more", async () => {
+test("every blocked write continues when the reader is gone", async () => {
   const stream = new SlowStream();
   const output = outputTo(stream);
   const writes = [output.write("one"), output.write("two")];
@@ -20,7 +20,7 @@ test("every write that waits goes on when nobody reads any more", async () => {
   expect([output.closed, output.failure]).toEqual([true, undefined]);
 });
 
-test("what is marked stands out on a terminal, which obeys nothing that is written", async () => {
+test("emphasis is shown on a terminal, and control characters in the text are escaped", async () => {
   const parts = [{ text: "a \u001b[31mred" }, { text: "\u001b]0;word\u0007", isMarked: true }, { text: "\n" }];
   const texts = [];
   for (const isTTY of [true, false]) {
@@ -35,7 +35,7 @@ test("what is marked stands out on a terminal, which obeys nothing that is writt
   ]);
 });
 
-/** Has room for nothing, and takes what was written when it is released. */
+/** A stream that is always full, and accepts what was written when it is released. */
 class SlowStream extends Writable {
   text = "";
   #isReleased = false;

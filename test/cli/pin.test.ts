@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { putCodexRollouts } from "../support/codex-home.js";
 import { Cli } from "../support/cli.js";
 
-test("pin and unpin say what they did, and list shows it", async () => {
+test("pin and unpin report their change, and list shows it", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   expect(await cli.run(["pin", id.slice(0, 20)])).toMatchObject({
@@ -19,7 +19,7 @@ test("pin and unpin say what they did, and list shows it", async () => {
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
 });
 
-test("what is not there cannot be pinned, nor can anything without persistence", async () => {
+test("pin rejects an unknown conversation, and any without persistence", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["pin", "nothing"])).toMatchObject({
     code: 1,
@@ -33,7 +33,7 @@ test("what is not there cannot be pinned, nor can anything without persistence",
   expect(await cli.run(["pin"])).toMatchObject({ code: 2 });
 });
 
-test("a conversation of Codex is pinned without putting a file into its directory", async () => {
+test("a Codex conversation is pinned without writing to Codex's directory", async () => {
   const cli = await Cli.open();
   const codex = join(cli.project, ".codex");
   await mkdir(codex);
@@ -45,12 +45,12 @@ test("a conversation of Codex is pinned without putting a file into its director
   expect(after.filter((name) => !name.includes("thread-writer-locks"))).toEqual(before);
 });
 
-test("a conversation that is pinned, unpinned or renamed stays as old as it was, and where it was in the list", async () => {
+test("pin, unpin and rename keep the conversation's age and its place in the list", async () => {
   const cli = await Cli.open();
   const old = (await cli.run(["new"])).stdout.trim();
   const newer = (await cli.run(["new"])).stdout.trim();
   const path = join(cli.conversations, `${old}.jsonl`);
-  // What does not come out even in seconds.
+  // Times with a fraction of a second.
   const times = Array.from({ length: 6 }, (_, index) => 1_790_000_000_123 + index * 7_001);
   for (const time of times) {
     await utimes(path, time / 1000, (time + 0.5) / 1000);

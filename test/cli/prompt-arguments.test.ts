@@ -19,17 +19,17 @@ test.each([
   ["Ann's house", { who: "Ann's house" }],
   ["x=1 + y=2", { who: "x=1 + y=2" }],
   ['"Ann" and "Bob"', { who: '"Ann" and "Bob"' }],
-])("%s is %j", (text, values) => {
+])("%s is parsed as %j", (text, values) => {
   expect(parsePromptArguments(text, known)).toEqual({ values, missing: [], excess: "" });
 });
 
-test("what is required and not there is missing, and what nobody takes is left over", () => {
+test("required arguments that are absent are missing, and unused text is excess", () => {
   expect(parsePromptArguments("", known)).toEqual({ values: {}, missing: ["who"], excess: "" });
   expect(parsePromptArguments("how=kindly", known)).toMatchObject({ missing: ["who"] });
   expect(parsePromptArguments("who=Ann how=kindly now", known)).toMatchObject({ missing: [], excess: "now" });
   expect(parsePromptArguments("now", [])).toEqual({ values: {}, missing: [], excess: "now" });
 });
 
-test("a prompt says how it is typed", () => {
+test("a prompt shows its usage", () => {
   expect(promptUsage("mcp__one__greet", known)).toBe('/mcp__one__greet who="…" [how="…"]');
 });

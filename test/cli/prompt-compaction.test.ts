@@ -8,7 +8,7 @@ const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const prompt = "› ";
 
-test("/compact summarizes with what is said behind it, and /context shows what is left", async () => {
+test("/compact summarizes with the given instructions, and /context shows the result", async () => {
   const model = scripted([says("The answer is long. ".repeat(50)), says("They talked."), says("Yes.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -39,7 +39,7 @@ test("/compact summarizes with what is said behind it, and /context shows what i
   expect(await running).toBe(0);
 });
 
-test("Ctrl-C during a compaction ends it, and the history is as it was", async () => {
+test("Ctrl-C during a compaction cancels it and keeps the history", async () => {
   const model = scripted([says("One."), beginsAndHangs("They"), says("Two.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -60,7 +60,7 @@ test("Ctrl-C during a compaction ends it, and the history is as it was", async (
   expect(await savedText(terminal)).not.toContain('"type":"compacted"');
 });
 
-test("/pin tells the model something that outlives a compaction", async () => {
+test("/pin adds an instruction that survives a compaction", async () => {
   const model = scripted([says("One."), says("They talked."), says("Two.")]);
   const terminal = await FakeTerminal.open(model);
   const running = terminal.run();
@@ -81,7 +81,7 @@ test("/pin tells the model something that outlives a compaction", async () => {
   expect(await running).toBe(0);
 });
 
-test("when the model cannot summarize, the history stays, it is told once, and cody compact fails", async () => {
+test("when summarizing fails the history is kept, one error is shown, and cody compact fails", async () => {
   const terminal = await FakeTerminal.open(scripted([says("One."), fails("auth", false), fails("auth", false)]));
   expect(await terminal.run("chat", "first")).toBe(0);
   expect(await terminal.run("compact")).toBe(1);
@@ -92,7 +92,7 @@ test("when the model cannot summarize, the history stays, it is told once, and c
   expect(await savedText(terminal)).not.toContain('"type":"compacted"');
 });
 
-test("/help names them", async () => {
+test("/help lists the compaction commands", async () => {
   const terminal = await FakeTerminal.open(scripted([]));
   const running = terminal.run();
   await terminal.shows(prompt);

@@ -8,7 +8,7 @@ import { mockKey, mockLlm, toolOutputs, wireApis, wireEnv } from "../support/wir
 describe.each(wireApis)("$provider over $api", ({ api, provider, path, model }) => {
   const setProvider = ["set-provider", provider, "--api", api, "--model", model];
 
-  test("is set once and answers in every process after it, in a conversation that goes on", async () => {
+  test("is set once and used by every later process, in a continued conversation", async () => {
     const mock = await mockLlm([{ text: "Hello Alice" }, { text: "You are Alice" }]);
     const env = wireEnv(mock);
     const cli = await Cli.open();
@@ -27,7 +27,7 @@ describe.each(wireApis)("$provider over $api", ({ api, provider, path, model }) 
     expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).not.toContain(mockKey);
   });
 
-  test("calls tools, and their outputs go back", async () => {
+  test("calls tools and receives their outputs", async () => {
     const command = ["sh", "-c", "echo from the tool"];
     const mock = await mockLlm([
       { calls: [{ id: "call_1", name: "shell", arguments: { command } }] },
@@ -41,7 +41,7 @@ describe.each(wireApis)("$provider over $api", ({ api, provider, path, model }) 
     expect(JSON.stringify(toolOutputs(mock.requests[1] ?? { body: {} }))).toContain("from the tool");
   });
 
-  test("is interrupted in the middle of an answer, and the conversation goes on in another process", async () => {
+  test("is interrupted during an answer, and the conversation continues in another process", async () => {
     const mock = await mockLlm([{ text: "Once upon a time", delayMs: 600_000 }, { text: "Fine" }]);
     const env = wireEnv(mock);
     const cli = await Cli.open();
@@ -54,7 +54,7 @@ describe.each(wireApis)("$provider over $api", ({ api, provider, path, model }) 
     expect(await cli.run(["chat", "Go on"], { env })).toMatchObject({ code: 0, stdout: "Fine\n" });
   });
 
-  test("says in words that the context is too long, and exits 1", async () => {
+  test("reports in words that the context is too long, and exits with 1", async () => {
     const mock = await mockLlm([{ fault: { type: "overflow" } }]);
     const cli = await Cli.open();
     await cli.run(setProvider, { env: wireEnv(mock) });
@@ -64,7 +64,7 @@ describe.each(wireApis)("$provider over $api", ({ api, provider, path, model }) 
   });
 });
 
-test("a key that is set picks its provider, and nothing is said about the offline model", async () => {
+test("a key selects its provider, without a notice about the offline model", async () => {
   const mock = await mockLlm([{ text: "From Anthropic" }, { text: "From OpenAI" }]);
   const { OPENAI_API_KEY: _, ...anthropicOnly } = wireEnv(mock);
   const cli = await Cli.open();
@@ -76,7 +76,7 @@ test("a key that is set picks its provider, and nothing is said about the offlin
   expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/responses"]);
 });
 
-test("a conversation that fell back to the offline model has a real one as soon as there is a key", async () => {
+test("a conversation that fell back to the offline model uses a real one once a key is set", async () => {
   const mock = await mockLlm([{ text: "A real one" }]);
   const cli = await Cli.open();
   await cli.run(["chat", "my name is Alice"]);
@@ -84,7 +84,7 @@ test("a conversation that fell back to the offline model has a real one as soon 
   expect(JSON.stringify(mock.requests[0]?.body)).toContain("my name is Alice");
 });
 
-test("resume goes on with the recorded provider, or across wire APIs with the model that is named", async () => {
+test("resume uses the recorded provider, or the given model across wire APIs", async () => {
   const mock = await mockLlm([{ text: "one" }, { text: "two" }, { text: "three" }]);
   const env = wireEnv(mock);
   const cli = await Cli.open();
@@ -102,7 +102,7 @@ test("resume goes on with the recorded provider, or across wire APIs with the mo
   ]);
 });
 
-test("resume --api is used by every chat after it, whatever API is configured", async () => {
+test("resume --api applies to every later chat, whatever API is configured", async () => {
   const mock = await mockLlm([{ text: "one" }, { text: "two" }, { text: "three" }, { text: "four" }]);
   const env = wireEnv(mock);
   const cli = await Cli.open();
@@ -122,7 +122,7 @@ test("resume --api is used by every chat after it, whatever API is configured", 
   ]);
 });
 
-test.each(["new", "fork"])("%s --api is used by the chat after it", async (command) => {
+test.each(["new", "fork"])("%s --api applies to the next chat", async (command) => {
   const mock = await mockLlm([{ text: "one" }, { text: "two" }]);
   const env = wireEnv(mock);
   const cli = await Cli.open();
@@ -132,7 +132,7 @@ test.each(["new", "fork"])("%s --api is used by the chat after it", async (comma
   expect(mock.requests.map(({ path }) => path)).toEqual(["/v1/responses", "/v1/chat/completions"]);
 });
 
-test("resume says which flags the next chat does not know", async () => {
+test("resume warns about flags the next chat will not use", async () => {
   const mock = await mockLlm([{ text: "one" }]);
   const env = wireEnv(mock);
   const cli = await Cli.open();
@@ -144,7 +144,7 @@ test("resume says which flags the next chat does not know", async () => {
   );
 });
 
-test("--base-url holds for one run, and wins over the environment", async () => {
+test("--base-url applies to one run and overrides the environment", async () => {
   const [mock, other] = [await mockLlm([{ text: "here" }]), await mockLlm([{ text: "there" }])];
   const cli = await Cli.open();
   const elsewhere = ["chat", "--base-url", `${other.url}/v1`, "Hi"];
@@ -152,7 +152,7 @@ test("--base-url holds for one run, and wins over the environment", async () => 
   expect(await cli.run(["chat", "Hi"], { env: wireEnv(mock) })).toMatchObject({ stdout: "here\n" });
 });
 
-test("any compatible server is a provider by its address, with the key of its name", async () => {
+test("any compatible server can be a provider by its address, with the key variable of its name", async () => {
   const mock = await mockLlm([{ text: "from the lab" }]);
   const cli = await Cli.open();
   await cli.run(["set-provider", "my-lab", "--base-url", `${mock.url}/v1`, "--model", "llama"]);
@@ -161,7 +161,7 @@ test("any compatible server is a provider by its address, with the key of its na
   expect(mock.requests[0]).toMatchObject({ path: "/v1/chat/completions", body: { model: "llama" } });
 });
 
-test("OpenRouter has its own key, and Ollama its own variable and none", async () => {
+test("OpenRouter has its own key, and Ollama its own address variable and no key", async () => {
   const mock = await mockLlm([{ text: "routed" }]);
   const cli = await Cli.open();
   await cli.run(["set-provider", "openrouter", "--base-url", `${mock.url}/v1`, "--model", "x/y"]);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
 import { metaLine, user } from "../rollouts/index/library.js";
 
-/** For commands that do not take the quick path, which only the built program has. */
+/** For commands that skip the fast path, which only the built program has. */
 const here = { spawned: false };
 
 /** Conversations in a folder that has not changed for long. */
@@ -22,10 +22,10 @@ async function library(count = 20): Promise<Cli> {
   return cli;
 }
 
-/** The long way: a flag that only the command itself knows. */
+/** A flag that skips the fast path, because only the full command supports it. */
 const longWay = ["--sort", "updated"];
 
-test("a page that is known from the last list is the same as one that is looked up", async () => {
+test("a page from the cache equals one that is read from the files", async () => {
   const cli = await library();
   for (const args of [["--limit", "2"], ["--json", "--limit", "3"], [], ["--json"]]) {
     const expected = await cli.run(["list", ...args, ...longWay], here);
@@ -34,7 +34,7 @@ test("a page that is known from the last list is the same as one that is looked 
   }
 });
 
-test("what has changed since is listed, wherever conversations are", async () => {
+test("changed conversations are listed again, in every directory", async () => {
   const cli = await library();
   await cli.run(["list"]);
   await cli.run(["rename", "conv_7", "lucky"], here);
@@ -50,7 +50,7 @@ test("what has changed since is listed, wherever conversations are", async () =>
   expect((await cli.run(["list", "--limit", "1"])).stdout).toContain("  conv_there (empty)\n");
 });
 
-test("mistakes are told as ever", async () => {
+test("usage errors are reported as on the slow path", async () => {
   const cli = await library();
   await cli.run(["list"]);
   expect(await cli.run(["list", "--limit", "0"])).toMatchObject({
@@ -62,7 +62,7 @@ test("mistakes are told as ever", async () => {
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
 });
 
-test("a slow reader gets all of it, one that leaves is no reason to complain, and a full disk is", async () => {
+test("a slow reader gets the full list, a closed pipe causes no error, and a full disk does", async () => {
   const cli = await library(1_000);
   const { stdout } = await cli.run(["list", ...longWay], here);
   expect(stdout.length).toBeGreaterThan(65_536);

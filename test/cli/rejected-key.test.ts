@@ -17,7 +17,7 @@ interface Sources {
   readonly notTTY?: readonly "stderr"[];
 }
 
-/** Chats with a server that rejects the key; resolves with what the user and the disk got. */
+/** Chats with a server that rejects the key; resolves with the output and the files on disk. */
 async function rejected({ env = {}, config = {}, args = [], notTTY = [] }: Sources) {
   const mock: MockLlm = await openMock({ apiKey: "another" });
   const home = await temporaryFolder();
@@ -35,7 +35,7 @@ async function rejected({ env = {}, config = {}, args = [], notTTY = [] }: Sourc
   return { code, errors: terminal.errors, screen: terminal.screen, disk: texts.join("\n") };
 }
 
-test("a rejected key from the environment is named by its variable, and on a terminal by its last characters", async () => {
+test("a rejected environment key is named by its variable, and on a terminal by its last characters", async () => {
   const { code, errors, disk } = await rejected({ env: { OPENAI_API_KEY: key }, args: ["--provider", "openai"] });
   expect(code).toBe(1);
   const where = "You can find your API key at https://platform.openai.com/account/api-keys";
@@ -50,7 +50,7 @@ test("a rejected key from the environment is named by its variable, and on a ter
   expect(disk).not.toContain("WXYZ");
 });
 
-test("events, and stderr that is no terminal, have no part of the key", async () => {
+test("events and redirected stderr contain no part of the key", async () => {
   const sources = { env: { OPENAI_API_KEY: key }, notTTY: ["stderr"] } as const;
   const { errors, screen, disk } = await rejected({ ...sources, args: ["--provider", "openai", "--json"] });
   expect(screen).toContain("The API key comes from OPENAI_API_KEY");
@@ -58,7 +58,7 @@ test("events, and stderr that is no terminal, have no part of the key", async ()
   expect(errors + screen + disk).not.toContain("WXYZ");
 });
 
-test("of a short key no part is shown", async () => {
+test("no part of a short key is shown", async () => {
   const { errors } = await rejected({ env: { OPENAI_API_KEY: "sk-short-WXYZ" }, args: ["--provider", "openai"] });
   expect(errors).toContain("The API key comes from OPENAI_API_KEY");
   expect(errors).not.toContain("WXYZ");

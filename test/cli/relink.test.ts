@@ -5,7 +5,7 @@ import { Cli } from "../support/cli.js";
 
 const commit = "0123456789abcdef0123456789abcdef01234567";
 
-/** A folder, with a repository that has a commit unless it shall have none. */
+/** A folder with a repository, which has a commit unless told otherwise. */
 async function project(cli: Cli, name: string, has: "commit" | "nothing" = "commit"): Promise<string> {
   const root = join(cli.project, name);
   await mkdir(root, { recursive: true });
@@ -21,7 +21,7 @@ async function listed(cli: Cli, cwd: string): Promise<string[]> {
   return (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
 }
 
-test("conversations follow a repository that was moved, with the active one", async () => {
+test("conversations and the active one follow a moved repository", async () => {
   const cli = await Cli.open();
   const old = await project(cli, "old");
   const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
@@ -42,7 +42,7 @@ test("conversations follow a repository that was moved, with the active one", as
   expect(await cli.said(id)).toEqual(["my name is Ada", "what is my name?", "once more"]);
 });
 
-test("a project without a repository is followed when somebody says where it is", async () => {
+test("relink moves the conversations of a project without a repository", async () => {
   const cli = await Cli.open();
   const old = await project(cli, "old/inner", "nothing");
   const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
@@ -62,7 +62,7 @@ test("a project without a repository is followed when somebody says where it is"
   expect(await listed(cli, newest)).toEqual([id]);
 });
 
-test("what was active in a folder is active in the project that begins above it", async () => {
+test("the active conversation of a folder stays active when a repository is created above it", async () => {
   const cli = await Cli.open();
   const inner = await project(cli, "whole/inner", "nothing");
   const beside = await project(cli, "beside", "nothing");
@@ -75,7 +75,7 @@ test("what was active in a folder is active in the project that begins above it"
   expect(await listed(cli, whole)).toEqual([id]);
 });
 
-test("relink refuses what makes no sense, and says why", async () => {
+test("relink rejects invalid moves and says why", async () => {
   const cli = await Cli.open();
   const [here, there] = [await project(cli, "here"), await project(cli, "there", "nothing")];
   await cli.run(["new"], { cwd: here });

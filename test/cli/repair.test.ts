@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Cli, saysOn } from "../support/cli.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
-/** A conversation in which two things were said, and its file. */
+/** A conversation with two messages, and its file. */
 async function told(): Promise<{ cli: Cli; id: string; path: string; lines: string[] }> {
   const cli = await Cli.open();
   await cli.run(["chat", "my name is Alice"]);
@@ -19,7 +19,7 @@ async function writeLines(path: string, lines: readonly (string | Buffer)[]): Pr
   await writeFile(path, Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from("\n")])));
 }
 
-test("a whole conversation needs no repair", async () => {
+test("an intact conversation needs no repair", async () => {
   const { cli, id, path, lines } = await told();
   const before = await readFile(path);
   const text = `${id}: no damage found\n  Content: 2 turns, 4 items\n`;
@@ -31,7 +31,7 @@ test("a whole conversation needs no repair", async () => {
   expect(await readdir(cli.conversations)).toEqual([basename(path)]);
 });
 
-test("without --write it is only said what would be done", async () => {
+test("repair without --write only prints what it would do", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2), Buffer.alloc(12)]);
   const before = await readFile(path);
@@ -47,7 +47,7 @@ Nothing was changed. To repair it: cody repair ${id} --write
   expect(await readdir(cli.conversations)).toEqual([basename(path)]);
 });
 
-test("with --write the conversation goes on where it was, and the original is kept", async () => {
+test("repair --write makes the conversation usable and keeps the original", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2)]);
   const original = await readFile(path);
@@ -72,7 +72,7 @@ test("with --write the conversation goes on where it was, and the original is ke
   expect((await cli.run(["chat", "What's my name?"])).stdout).toContain("Alice");
 });
 
-test("a first line that was lost is made, and the end is mended", async () => {
+test("repair recreates a lost first line and fixes the end", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, ["", "{", ...lines.slice(1)]);
   const { size } = await stat(path);
@@ -88,7 +88,7 @@ test("a first line that was lost is made, and the end is mended", async () => {
   expect((await cli.run(["chat", "What's my name?"])).stdout).toContain("Alice");
 });
 
-test("--json has the same as one line", async () => {
+test("repair --json prints the same in one line", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines, "broken", (lines[1] ?? "").slice(0, 20) + lines[1]]);
   const notJson = "not valid JSON: Expected ',' or '}' after property value in JSON at position 22";
@@ -119,7 +119,7 @@ test("--json has the same as one line", async () => {
   expect(again).toMatchObject({ damagedLines: 0, damaged: [], repaired: false, backup: null });
 });
 
-test("only the first of many damaged lines are shown", async () => {
+test("repair shows only the first of many damaged lines", async () => {
   const { cli, id, path, lines } = await told();
   await writeLines(path, [...lines, ...Array.from({ length: 500 }, () => "x")]);
   const { stdout } = await cli.run(["repair", id]);
@@ -128,7 +128,7 @@ test("only the first of many damaged lines are shown", async () => {
 });
 
 test.each(["conv_nobody", "../../etc/passwd", "/etc/passwd.jsonl", "a b"])(
-  "there is no conversation %j",
+  "repair reports an unknown conversation: %j",
   async (id) => {
     const cli = await Cli.open();
     expect(await cli.run(["repair", id, "--write"])).toMatchObject({
@@ -139,14 +139,14 @@ test.each(["conv_nobody", "../../etc/passwd", "/etc/passwd.jsonl", "a b"])(
   },
 );
 
-test("an id is needed, and only one", async () => {
+test("repair needs exactly one id", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["repair"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Missing argument: id") });
   expect(await cli.run(["repair", "a", "b"])).toMatchObject({ code: 2 });
   expect(await cli.run(["list", "--write"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--write") });
 });
 
-test("a conversation somebody is in is looked at, and not repaired", async () => {
+test("a conversation in use is examined but not repaired", async () => {
   const { cli, id, path } = await told();
   const other = cli.start(["chat", "wait"], { middle: "hold" });
   await saysOn(other.stdout, "I am");
@@ -164,7 +164,7 @@ test("a conversation somebody is in is looked at, and not repaired", async () =>
   expect(looked.stderr).toBe(`The conversation is in use by pid ${other.pid}, which may be writing its last line\n`);
 });
 
-test("what another machine may be writing is repaired only by force", async () => {
+test("a file another machine may be writing is repaired only with --force", async () => {
   const { cli, id, path } = await told();
   await writeFile(path, "broken\n", { flag: "a" });
   const owner = { token: "0".repeat(32), pid: 7, host: "elsewhere", bootId: "b", pidNamespace: "p", socket: "/tmp/s" };
@@ -178,7 +178,7 @@ test("what another machine may be writing is repaired only by force", async () =
   expect(await readdir(cli.conversations)).not.toContain(`${id}.jsonl.lock`);
 });
 
-test("what is not a file of one's own is refused, and stays as it is", async () => {
+test("repair refuses anything but a regular file and does not change it", async () => {
   const { cli, path } = await told();
   await symlink(path, join(cli.conversations, "conv_linked.jsonl"));
   await mkdir(join(cli.conversations, "conv_folder.jsonl"));
@@ -190,7 +190,7 @@ test("what is not a file of one's own is refused, and stays as it is", async () 
   }
 });
 
-test("a rollout is named by its file as well, and Codex's by --codex", async () => {
+test("repair accepts the path of a rollout, and --codex finds Codex's", async () => {
   const cli = await Cli.open();
   const codex = join(cli.project, ".codex");
   const [rollout] = await putCodexRollouts(codex, "v0.58.0/simple");
@@ -201,14 +201,14 @@ test("a rollout is named by its file as well, and Codex's by --codex", async () 
   const { code, stdout } = await cli.run(["repair", "--codex", rollout?.id ?? "", "--write"]);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ Repaired") });
   expect(await readFile(path, "utf8")).toBe(before);
-  // Old Codex takes any file whose name holds the id.
+  // Old Codex accepts any file whose name contains the id.
   const uuid = (rollout?.id ?? "").slice("conv_".length);
   const names = await readdir(codex, { recursive: true });
   expect(names.filter((name) => name.includes(uuid))).toHaveLength(1);
   expect(names.filter((name) => name.includes(".backup-"))).toHaveLength(1);
 });
 
-test("a beginning that cannot be read is said, for repairing this file does not help", async () => {
+test("repair reports a missing base rollout, which repairing this file does not fix", async () => {
   const { cli, id, path, lines } = await told();
   const first = JSON.parse(lines[0] ?? "") as { payload: object };
   const base = { thread_id: "01a1e1d9-0000-7000-8000-000000000001", end_ordinal_exclusive: 1, end_byte_offset: 10 };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, finished, saysOn } from "../support/cli.js";
 
-test("resume confirms with provider and model, and chat goes on there", async () => {
+test("resume prints provider and model, and chat continues that conversation", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "first"]);
   const [id = ""] = await cli.ids();
@@ -16,7 +16,7 @@ test("resume confirms with provider and model, and chat goes on there", async ()
   expect(await cli.said(id)).toEqual(["first", "second"]);
 });
 
-test("with --no-persistence nothing becomes active, and nobody is told that chat goes on there", async () => {
+test("resume --no-persistence makes no conversation active and does not announce it", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "first"]);
   const [id = ""] = await cli.ids();
@@ -32,7 +32,7 @@ test("with --no-persistence nothing becomes active, and nobody is told that chat
   expect((await cli.run(["--no-persistence", "resume", other])).stdout).toContain("Continue chatting");
 });
 
-test("a policy given to resume holds in the chat after it, if it is the stricter one", async () => {
+test("a policy given to resume applies to the next chat if it is stricter", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "first"]);
   const [id = ""] = await cli.ids();
@@ -48,7 +48,7 @@ test.each([
   [["--last"], "--last"],
   [["--continue"], "--continue"],
   [["--resume", "other"], "--resume"],
-])("resume with an id and %j is refused: one of them would be ignored", async (flags, named) => {
+])("resume with an id and %j is rejected because one of them would be ignored", async (flags, named) => {
   const cli = await Cli.open();
   expect(await cli.run(["resume", "conv_a", ...flags])).toMatchObject({
     code: 2,
@@ -56,7 +56,7 @@ test.each([
   });
 });
 
-test("a bare UUID and a prefix name a conversation too", async () => {
+test("a bare UUID and a prefix also identify a conversation", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   const [id = ""] = await cli.ids();
@@ -66,7 +66,7 @@ test("a bare UUID and a prefix name a conversation too", async () => {
   }
 });
 
-test("without an id the newest conversation of this project is resumed", async () => {
+test("resume without an id resumes the newest conversation of this project", async () => {
   const cli = await Cli.open();
   const elsewhere = join(cli.project, "elsewhere");
   await mkdir(elsewhere);
@@ -77,7 +77,7 @@ test("without an id the newest conversation of this project is resumed", async (
   expect((await cli.run(["resume"])).stdout).toContain(`✓ Resumed conversation: ${id}\n`);
 });
 
-test("without an id and without conversations there is nothing to resume", async () => {
+test("resume without an id and without conversations reports that there is none", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["resume"])).toMatchObject({
     code: 1,
@@ -86,7 +86,7 @@ test("without an id and without conversations there is nothing to resume", async
 });
 
 test.each(["conv_nobody", "0123", "../../etc/passwd", "/etc/passwd", "..", "conv_a/../b", "a b", "é"])(
-  "there is no conversation %j",
+  "resume reports an unknown conversation: %j",
   async (id) => {
     const cli = await Cli.open();
     expect(await cli.run(["resume", id])).toEqual({
@@ -98,7 +98,7 @@ test.each(["conv_nobody", "0123", "../../etc/passwd", "/etc/passwd", "..", "conv
   },
 );
 
-test("an empty conversation cannot be resumed, but chat may go on with it", async () => {
+test("an empty conversation cannot be resumed, but chat can continue it", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   expect(await cli.run(["resume", id])).toMatchObject({ code: 1, stderr: `✗ Conversation '${id}' has no turns\n` });
@@ -127,7 +127,7 @@ test("a damaged file is reported with its line", async () => {
   );
 });
 
-test("a conversation another process is in is named with its pid", async () => {
+test("a conversation in use is reported with the pid of the process", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   const [id = ""] = await cli.ids();
@@ -138,7 +138,7 @@ test("a conversation another process is in is named with its pid", async () => {
   expect(await cli.run(["chat", "me too"])).toMatchObject({ code: 1, stdout: "", stderr: text });
 });
 
-test("what another machine may be writing is taken only by force", async () => {
+test("a conversation another machine may be writing is opened only with --force", async () => {
   const cli = await Cli.open();
   const id = (await cli.run(["new"])).stdout.trim();
   await cli.run(["chat", "my name is Alice"]);
@@ -154,7 +154,7 @@ test("what another machine may be writing is taken only by force", async () => {
   expect((await cli.run(["chat", "What is my name?"])).stdout).toContain("Alice");
 });
 
-test("a turn that a crash cut off is told as that, and nothing looks interrupted now", async () => {
+test("a turn cut off by a crash is reported as interrupted earlier, not as interrupted now", async () => {
   const cli = await Cli.open();
   const killed = cli.start(["chat", "wait"], { middle: "hold" });
   await saysOn(killed.stdout, "I am");

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const day = 24 * 60 * 60 * 1000;
 const notice = "will be moved to the trash";
 
-/** A home with an old conversation, and days on which somebody comes back. */
+/** A home with an old conversation, and a way to start cody on later days. */
 async function oldHome() {
   const [home, cwd] = [await temporaryFolder(), await temporaryFolder()];
   const directory = join(home, "conversations");
@@ -30,7 +30,7 @@ async function oldHome() {
   return { home, directory, name, said, pass: (days: number) => (now += days * day) };
 }
 
-test("a person is told once that conversations are saved", async () => {
+test("the first run tells the user once that conversations are saved", async () => {
   const [home, cwd] = [await temporaryFolder(), await temporaryFolder()];
   const open = () => FakeTerminal.open(scripted([says("answer")]), { home, cwd });
   const [first, second] = [await open(), await open()];
@@ -42,7 +42,7 @@ test("a person is told once that conversations are saved", async () => {
   expect(second.errors).not.toContain("Conversations are saved");
 });
 
-test("what is old is announced at the terminal, and goes into the trash on a later day", async () => {
+test("old conversations are announced at the terminal and moved to the trash on a later day", async () => {
   const { home, directory, name, said, pass } = await oldHome();
   pass(1);
   const told = await said({});
@@ -58,7 +58,7 @@ test("what is old is announced at the terminal, and goes into the trash on a lat
   expect(await readdir(join(home, "trash"))).toHaveLength(1);
 });
 
-test("without a terminal, with --json and without persistence nothing is announced, and so nothing goes", async () => {
+test("without a terminal, with --json and without persistence nothing is announced or removed", async () => {
   const { directory, name, said, pass } = await oldHome();
   for (let round = 0; round < 5; round += 1) {
     pass(3);
@@ -69,7 +69,7 @@ test("without a terminal, with --json and without persistence nothing is announc
   expect(await readdir(directory)).toContain(`${name}.jsonl`);
 });
 
-test("retentionDays 0 or false keeps everything, and rubbish is refused", async () => {
+test("retentionDays 0 or false keeps everything, and an invalid value is rejected", async () => {
   const { home, name, said, pass } = await oldHome();
   await writeFile(join(home, "config.json"), JSON.stringify({ persistence: { retentionDays: 0 } }));
   pass(1);
@@ -89,7 +89,7 @@ test("retentionDays 0 or false keeps everything, and rubbish is refused", async 
   }
 });
 
-test("persistence that is turned off leaves what is stored alone, and turned on again finds it", async () => {
+test("disabling persistence keeps stored conversations, and enabling it finds them again", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   const [id] = await cli.ids();

@@ -10,7 +10,7 @@ import { Cli, saysOn } from "../support/cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
-test("the newline that ends an answer is not printed before its turn is saved", async () => {
+test("the newline that ends an answer is printed only after its turn is saved", async () => {
   const cli = await Cli.open();
   const child = cli.start(["chat", "my name is Alice"], { middle: "stall" });
   child.stdin.end();
@@ -20,7 +20,7 @@ test("the newline that ends an answer is not printed before its turn is saved", 
 });
 
 test.each(["Hello", "Hello\n", "Hello\n\n", "one\ntwo\n"])(
-  "a process that is killed when the last newline of %j arrives has saved the turn",
+  "a process killed when the last newline of %j arrives has saved the turn",
   async (text) => {
     const mock = await mockLlm([{ text, deltas: 3 }]);
     const cli = await Cli.open();
@@ -60,20 +60,20 @@ const compactionStart: EventMsg = {
 const warning: EventMsg = { type: "warning", message: "Disk is nearly full" };
 const complete: EventMsg = { type: "task_complete", turn_id: "turn", last_agent_message: "Hello" };
 
-test("a warning and a compaction behind an answer are printed when its turn has ended", async () => {
+test("a warning and a compaction after an answer are printed when the turn has ended", async () => {
   expect(await printed([...answer, warning, compactionStart], {})).toBe("Hello");
   expect(await printed([...answer, warning, compactionStart, complete], {})).toBe(
     "Hello\nDisk is nearly full\nCompacting conversation history... (142k tokens)\n",
   );
 });
 
-test("at a terminal a compaction behind an answer is shown at once", async () => {
+test("on a terminal a compaction after an answer is shown immediately", async () => {
   expect(await printed([...answer, warning, compactionStart], { isTTY: true })).toBe(
     "Hello\nDisk is nearly full\n⠋ Compacting context (142k tokens)...",
   );
 });
 
-test("a warning in the middle of an answer does not make it be printed twice", async () => {
+test("a warning during an answer does not print the answer twice", async () => {
   const [delta, message] = answer;
   expect(
     await printed(
@@ -83,7 +83,7 @@ test("a warning in the middle of an answer does not make it be printed twice", a
   ).toBe("Hello\nDisk is nearly full\n");
 });
 
-/** The output of both streams in its order, as on a terminal or with `2>&1`. */
+/** The output of both streams in order, as on a terminal or with `2>&1`. */
 async function printed(msgs: readonly EventMsg[], { isTTY = false }: { readonly isTTY?: boolean }): Promise<string> {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 80 });
   const output = outputTo(stream);

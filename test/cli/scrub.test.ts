@@ -8,7 +8,7 @@ import { calls, says, scripted } from "../support/scripted-provider.js";
 const secret = "old-s3cret-0123456789";
 const env = { DEPLOY_TOKEN: secret };
 
-/** A conversation that was saved when nobody knew what is secret. */
+/** A conversation saved before its secrets were known. */
 async function leaked(): Promise<{ cli: Cli; id: string; path: string }> {
   const cli = await Cli.open();
   const id = (await cli.run(["new", "--name", `about ${secret}`])).stdout.trim();
@@ -23,7 +23,7 @@ async function everything(cli: Cli): Promise<string> {
   return (await Promise.all(files.map((file) => readFile(file, "latin1")))).join("\n");
 }
 
-test("without --write it is said where secrets stand, by line and kind, and never what they are", async () => {
+test("scrub without --write reports secrets by line and kind, never their values", async () => {
   const { cli, id, path } = await leaked();
   const before = await readFile(path);
   const { code, stdout, stderr } = await cli.run(["scrub", id], { env });
@@ -35,7 +35,7 @@ test("without --write it is said where secrets stand, by line and kind, and neve
   expect(await readFile(path)).toEqual(before);
 });
 
-test("with --write they are gone from all that is kept, and the conversation goes on", async () => {
+test("scrub --write removes them from everything stored, and the conversation continues", async () => {
   const { cli, id, path } = await leaked();
   await copyFile(path, `${path}.backup-2026-01-01`);
   await writeFile(`${path}.torn-1`, `{"text":"${secret}`);
@@ -53,7 +53,7 @@ test("with --write they are gone from all that is kept, and the conversation goe
   expect(await cli.run(["doctor"])).toMatchObject({ code: 0 });
 });
 
-test("another hard link of the file is named, because it keeps the secrets", async () => {
+test("scrub names another hard link of the file, because it still holds the secrets", async () => {
   const { cli, id, path } = await leaked();
   await link(path, join(cli.project, "kept"));
   const { code, stderr } = await cli.run(["scrub", id, "--write"], { env });
@@ -63,7 +63,7 @@ test("another hard link of the file is named, because it keeps the secrets", asy
   });
 });
 
-test("what only looks like a key can be left, and other names and values be named", async () => {
+test("scrub can ignore key-like text and take extra names and values", async () => {
   const { cli, id } = await leaked();
   await cli.run(["chat", "pin=4711 and correct horse"]);
   expect((await cli.run(["scrub", id, "--no-shapes"])).stdout).toBe(`${id}: no secrets found\n`);
@@ -77,7 +77,7 @@ test("what only looks like a key can be left, and other names and values be name
   expect(await everything(cli)).not.toContain("correct horse");
 });
 
-test("a short value is found as it stands when somebody asks for it", async () => {
+test("scrub finds a short value given explicitly", async () => {
   const { cli, id, path } = await leaked();
   await cli.run(["chat", 'the door is x7"q9, or y8z'], {});
   const found = await cli.run(["scrub", id, "--no-shapes", "--stdin"], { input: 'x7"q9\ny8z\n' });
@@ -86,7 +86,7 @@ test("a short value is found as it stands when somebody asks for it", async () =
   expect(await readFile(path, "utf8")).toContain("the door is [redacted], or [redacted]");
 });
 
-test("a line that cannot be looked for is said to be so, and the others are looked for", async () => {
+test("scrub reports a line it cannot search and searches the others", async () => {
   const { cli, id } = await leaked();
   const args = ["scrub", id, "--no-shapes", "--stdin"];
   expect(await cli.run(args, { input: "x7\n" })).toMatchObject({
@@ -103,7 +103,7 @@ test("a line that cannot be looked for is said to be so, and the others are look
 test.each([
   [["--pattern", "(a+)+"], "✗ --pattern '(a+)+': expected a name"],
   [["--write", "--dry-run"], "✗ --write cannot be combined with --dry-run"],
-])("%j is wrong use", async (flags, message) => {
+])("%j is a usage error", async (flags, message) => {
   const cli = await Cli.open();
   expect(await cli.run(["scrub", "conv_1", ...flags])).toMatchObject({
     code: 2,
@@ -111,7 +111,7 @@ test.each([
   });
 });
 
-test("a conversation that is in use is not touched", async () => {
+test("scrub does not change a conversation in use", async () => {
   const { cli, id, path } = await leaked();
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "");
@@ -123,7 +123,7 @@ test("a conversation that is in use is not touched", async () => {
   await finished(child);
 });
 
-test("a line another program adds meanwhile is not lost to a name of the same conversation", async () => {
+test("scrub keeps lines about other conversations in the names file", async () => {
   const { cli, id } = await leaked();
   await appendFile(join(cli.conversations, ".names.jsonl"), `{"id":"other","thread_name":"${secret}"}\n`);
   await cli.run(["scrub", id, "--write"], { env });
@@ -131,7 +131,7 @@ test("a line another program adds meanwhile is not lost to a name of the same co
   expect(names[1]).toBe(`{"id":"other","thread_name":"${secret}"}`);
 });
 
-/** The first turn takes a secret out of a file, the second changes another file, the third many. */
+/** The first turn removes a secret from a file, the second changes another file, the third many files. */
 async function changed() {
   const cli = await Cli.open();
   const cwd = join(cli.project, "work");
@@ -158,7 +158,7 @@ async function changed() {
   return { cli, id, cwd, cody };
 }
 
-test("what is kept of the files that turns changed is looked at, and what has a secret is dropped", async () => {
+test("scrub searches the stored versions of changed files and removes those with a secret", async () => {
   const { cli, id, cwd, cody } = await changed();
   const looked = await cody("scrub", id);
   expect(looked.stdout).toContain("  stored version of config.txt: 1 known; the whole version is removed\n");

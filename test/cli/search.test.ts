@@ -12,7 +12,7 @@ import { assistant, call, metaLine, output, user } from "../rollouts/index/libra
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Three conversations, the last one in another project and the newest. */
+/** Three conversations; the last is the newest and in another project. */
 async function library(): Promise<Cli> {
   const cli = await Cli.open();
   mkdirSync(cli.conversations, { recursive: true });
@@ -39,7 +39,7 @@ async function ids(cli: Cli, ...args: readonly string[]): Promise<string[]> {
 
 const index = (cli: Cli) => join(cli.home, "index.sqlite");
 
-test("conversations that have all words are found, the newest first, with what was said", async () => {
+test("search finds conversations with all words, newest first, with an excerpt", async () => {
   const cli = await library();
   expect((await cli.run(["search", "docker", "Timeout"])).stdout).toBe(`Found in:
 
@@ -77,7 +77,7 @@ Total: 1 conversation(s)
   });
 });
 
-test("a search is for some project, some time, or some place", async () => {
+test("search can be limited to a project, a time or a directory", async () => {
   const cli = await library();
   const codex = join(cli.project, ".codex", "sessions", "2026", "11", "16");
   mkdirSync(codex, { recursive: true });
@@ -88,14 +88,14 @@ test("a search is for some project, some time, or some place", async () => {
   expect(await ids(cli, "docker", "--since", "2026-11-11")).toEqual(["conv_c", "conv_b"]);
   expect(await ids(cli, "docker", "--codex")).toEqual([`conv_${uuid}`]);
   expect(await ids(cli, "docker", "--all")).toEqual([`conv_${uuid}`, "conv_c", "conv_b", "conv_a"]);
-  // What lies elsewhere is not forgotten when only one place is searched.
+  // Searching one directory does not remove the others from the index.
   expect(await ids(cli, "docker")).toEqual(["conv_c", "conv_b", "conv_a"]);
   const { stdout } = await cli.run(["index", "status", "--json", "--all"]);
   expect(JSON.parse(stdout)).toMatchObject({ conversations: 4, stale: 0 });
 });
 
 test.each(['"', "'", "*", "(", "AND", "docker OR", "-docker", "text:docker", "NEAR(docker)", "%", "\\"])(
-  "%s means nothing but itself",
+  "%s is searched literally",
   async (words) => {
     const cli = await library();
     const { code, stderr } = await cli.run(["search", "--", words]);
@@ -103,7 +103,7 @@ test.each(['"', "'", "*", "(", "AND", "docker OR", "-docker", "text:docker", "NE
   },
 );
 
-test("an index that is deleted, damaged, newer, in use or impossible changes nothing", async () => {
+test("a deleted, damaged, newer, locked or unusable index does not change the results", async () => {
   const cli = await library();
   const expected = await ids(cli, "docker");
   rmSync(index(cli));
@@ -133,7 +133,7 @@ test("an index that is deleted, damaged, newer, in use or impossible changes not
   expect(JSON.parse(impossible.stdout)).toHaveLength(4);
 });
 
-test("without libsql the files are searched, and cody index says what is missing", async () => {
+test("without libsql search reads the files, and cody index says what is missing", async () => {
   const cli = await library();
   const installed = join(cli.project, "installed");
   for (const name of ["package.json", "dist/cli", "dist/chunks"]) {
@@ -154,7 +154,7 @@ test("without libsql the files are searched, and cody index says what is missing
   });
 });
 
-test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has nothing to do", async (...args) => {
+test.each([[], ["rebuild"], ["status"]])("index %s without saved conversations has nothing to do", async (...args) => {
   const cli = await Cli.open();
   const said = { code: 0, stderr: "", stdout: "Nothing to index: no saved conversations\n" };
   expect(await cli.run(["index", ...args])).toMatchObject(said);
@@ -165,7 +165,7 @@ test.each([[], ["rebuild"], ["status"]])("index %s where nothing is saved has no
   expect(existsSync(cli.home)).toBe(false);
 });
 
-test("the index is made in a home that is not there yet, for conversations that are kept elsewhere", async () => {
+test("the index is created in a home that does not exist yet, for conversations stored elsewhere", async () => {
   const cli = await library();
   const home = join(cli.project, "fresh");
   const { code, stdout } = await cli.run(["index", "--home", home, "--conversation-dir", cli.conversations]);
@@ -173,7 +173,7 @@ test("the index is made in a home that is not there yet, for conversations that 
   expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
-test("the index is built, told about and built anew", async () => {
+test("cody index builds the index, shows its state and rebuilds it", async () => {
   const cli = await library();
   const status = async (...args: string[]) => JSON.parse((await cli.run(["index", "--json", ...args])).stdout);
   expect((await cli.run(["index", "status"])).stdout).toBe(
@@ -192,13 +192,13 @@ test.each([
   [["search", " "], "Missing search words"],
   [["search", "a", "--since", "soon"], "--since: expected an age or a date like 7d, 12h or 2026-11-01, not 'soon'"],
   [["search", "a", "--limit", "0"], "--limit"],
-])("%s is refused", async (args, complaint) => {
+])("%s is rejected", async (args, complaint) => {
   const cli = await Cli.open();
   expect(await cli.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
   expect(existsSync(cli.home)).toBe(false);
 });
 
-test("on a terminal words stand out, and nothing that was said is obeyed", async () => {
+test("on a terminal matches are highlighted and control characters are escaped", async () => {
   const cli = await library();
   const hostile = user("docker \u001b]0;title\u0007 \u001b[2J");
   writeFileSync(join(cli.conversations, "conv_h.jsonl"), metaLine("conv_h") + hostile);

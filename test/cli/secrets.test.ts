@@ -7,7 +7,7 @@ import { mockKey, mockLlm, wireEnv } from "../support/wire-apis.js";
 const pemLine = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
 const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.dGhpcy1pcy1hLXNpZ25hdHVyZQ";
 
-/** Values of the environment, of which only some are passed on to tools. */
+/** Environment values, of which only some are passed to tools. */
 const known = {
   ANTHROPIC_API_KEY: "sk-ant-api03-known-0a1b2c3d",
   DEPLOY_TOKEN: "deploy-Tok3n-from-the-env",
@@ -25,7 +25,7 @@ const known = {
 const configured = "c0nfigured-key-of-my-lab";
 const gitPassword = "g1t-remote-password";
 
-/** What stands in no file below the home, as it is or encoded. */
+/** Values that must be in no file below the home, plain or encoded. */
 const planted: readonly string[] = [
   mockKey,
   known.ANTHROPIC_API_KEY,
@@ -64,7 +64,7 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Every file below the home but the configuration, in which a person has put a key. */
+/** Every file below the home except the configuration, in which the user has stored a key. */
 async function kept(home: string): Promise<Map<string, string>> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -98,7 +98,7 @@ function shell(id: string, command: string) {
   return { id, name: "shell", arguments: { command: ["sh", "-c", command] } };
 }
 
-test("of more than twenty secrets the model gets all and the disk none", async () => {
+test("the model receives all of more than twenty secrets and the disk none", async () => {
   const base64 = Buffer.from(known.ANTHROPIC_API_KEY).toString("base64");
   const hex = Buffer.from(known.HEX_TOKEN).toString("hex");
   const json = JSON.stringify({ secret: known.APP_SECRET });
@@ -171,7 +171,7 @@ test("of more than twenty secrets the model gets all and the disk none", async (
   expect(missing.filter((secret) => !notSent.has(secret))).toEqual([]);
 });
 
-test("a turn without secrets says nothing about them", async () => {
+test("a turn without secrets prints no notice about them", async () => {
   const mock = await mockLlm([{ text: "Hello" }]);
   const cli = await Cli.open();
   expect(await cli.run(["chat", "--provider", "openai", "hello"], { env: wireEnv(mock) })).toMatchObject({

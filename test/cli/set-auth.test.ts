@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 import { mockKey, mockLlm, wireEnv } from "../support/wire-apis.js";
 
-/** A keyring that keeps what it is told in a file, and writes down its arguments. */
+/** A fake keyring that stores its input in a file and records its arguments. */
 async function fakeKeyring(cli: Cli): Promise<{ env: Record<string, string>; arguments: string }> {
   const folder = join(cli.project, "bin");
   await mkdir(folder);
@@ -21,7 +21,7 @@ esac
   return { env: { PATH: `${folder}:${cli.env["PATH"]}` }, arguments: join(folder, "arguments") };
 }
 
-test("a key given on stdin is kept in the configuration, for its owner alone, and nowhere else", async () => {
+test("a key from stdin is stored in the configuration, readable by its owner only, and nowhere else", async () => {
   const mock = await mockLlm([{ text: "Hello" }]);
   const { OPENAI_API_KEY: _, ANTHROPIC_API_KEY: __, ...env } = wireEnv(mock);
   const cli = await Cli.open();
@@ -36,7 +36,7 @@ test("a key given on stdin is kept in the configuration, for its owner alone, an
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("a key goes into the keyring through a pipe, and comes from there when it is needed", async () => {
+test("a key is written to the keyring through a pipe, and read from it when needed", async () => {
   const mock = await mockLlm([{ text: "Hello" }]);
   const cli = await Cli.open();
   const keyring = await fakeKeyring(cli);
@@ -52,7 +52,7 @@ test("a key goes into the keyring through a pipe, and comes from there when it i
   expect((await cli.run(["config", "get", "providers.openai.keyring"])).stdout).toBe("true\n");
 });
 
-test("without a keyring the key is kept nowhere", async () => {
+test("without a keyring the key is not stored", async () => {
   const cli = await Cli.open();
   const env = { PATH: join(cli.project, "nowhere") };
   const { code, stderr } = await cli.run(["set-auth", "openrouter-api-key", "-", "--keyring"], { env, input: mockKey });
@@ -68,14 +68,14 @@ test.each([
   [["openai-api-key", "-"], "No key on stdin"],
   [["chatgpt-oauth", "-"], "chatgpt-oauth does not use a key"],
   [["openai-api-key", "--keyring"], "--keyring needs a key"],
-])("set-auth %j is a mistake", async (args, text) => {
+])("set-auth %j is a usage error", async (args, text) => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run(["set-auth", ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) });
   expect(stderr).not.toContain("canary");
 });
 
-test("who chooses a Claude login is told what Anthropic says about it", async () => {
+test("selecting a Claude login shows Anthropic's terms for it", async () => {
   const cli = await Cli.open();
   expect(await cli.run(["set-auth", "claude-oauth"])).toMatchObject({
     code: 0,

@@ -6,7 +6,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s in the middle of a turn records that it was aborted and exits %i", async (signal, code) => {
+] as const)("%s during a turn records the abort and exits with %i", async (signal, code) => {
   const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "I am");
@@ -19,7 +19,7 @@ test.each([
   expect(await cli.ids()).toEqual([id]);
 });
 
-test("many Ctrl-C end the process with 130 and leave a file that resumes", async () => {
+test("repeated Ctrl-C exits with 130 and leaves a file that can be resumed", async () => {
   const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "I am");
@@ -29,7 +29,7 @@ test("many Ctrl-C end the process with 130 and leave a file that resumes", async
   expect(await cli.run(["resume", id])).toMatchObject({ code: 0 });
 });
 
-test("Ctrl-C while lines are answered ends the run, and the lines after it are not sent", async () => {
+test("Ctrl-C while piped lines are answered ends the run, and later lines are not sent", async () => {
   const cli = await Cli.open({ spawned: true });
   const child = cli.start([], { middle: "hold" });
   child.stdin.write("hello\nagain\n");
@@ -56,12 +56,12 @@ test("Ctrl-C while chat waits for its text ends it", async () => {
   await once(child, "spawn");
   child.kill("SIGINT");
   const [code, signal] = await once(child, "close");
-  // Before our handler is there, the signal itself ends the process.
+  // Before cody's handler is installed, the signal itself ends the process.
   expect([code ?? 130, signal ?? "SIGINT"]).toEqual([130, "SIGINT"]);
   expect(await cli.ids()).toEqual([]);
 });
 
-test("when nobody reads the answer any more, the turn is still saved and the exit is quiet", async () => {
+test("when the reader of the answer is gone, the turn is still saved and the exit is silent", async () => {
   const cli = await Cli.open({ spawned: true });
   const child = cli.start(["chat", "hello"]);
   child.stdout.destroy();

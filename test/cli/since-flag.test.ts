@@ -10,11 +10,11 @@ test.each([
   ["7d", "2026-11-10T12:00:00.000Z"],
   ["2w", "2026-11-03T12:00:00.000Z"],
   ["2026-11-01T08:00:00Z", "2026-11-01T08:00:00.000Z"],
-])("%s is since %s", (text, expected) => {
+])("%s is parsed as %s", (text, expected) => {
   expect(new Date(parseSince(text, now) ?? 0).toISOString()).toBe(expected);
 });
 
-test("a day begins at midnight here, and nothing is since ever", () => {
+test("a date starts at local midnight, and no value means no limit", () => {
   expect(parseSince("2026-11-01", now)).toBe(new Date(2026, 10, 1).getTime());
   expect(parseSince(undefined, now)).toBeUndefined();
 });
@@ -31,6 +31,6 @@ test.each([
   "2026-11-01Tx",
   "1234567d",
   "Infinity",
-])("'%s' is refused", (text) => {
+])("'%s' is rejected", (text) => {
   expect(() => parseSince(text, now)).toThrow(CommandError);
 });

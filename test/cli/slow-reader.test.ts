@@ -16,10 +16,10 @@ const slowPipe = {
   isSlow: true,
   env: { CODY_TURN_LIMITS_ANSWER_BYTES: String(2 * answer.length) },
 } as const;
-/** What may wait in memory between the model and stdout. */
+/** The most data that may be buffered between the model and stdout. */
 const maxLead = 4_000_000;
 
-/** A model that answers with 12 MB, and what it has been asked for so far. */
+/** A model that answers with 12 MB, and how much of it has been read so far. */
 function large() {
   const model = { chars: 0 };
   const provider: Provider = {
@@ -63,7 +63,7 @@ test("a slow reader of --json gets every event", async () => {
   expect(events.map(({ msg }) => msg.type)).not.toContain("lagged");
 });
 
-test("a process ends when a slow reader has everything it has written", async () => {
+test("the process exits once a slow reader has read all of its output", async () => {
   const texts = ["a", "b", "c"].map((letter) => `${letter.repeat(99)}\n`.repeat(40_000));
   const mock = await mockLlm(texts.map((text) => ({ text, deltas: 1_000 })));
   const env = { ...wireEnv(mock), CODY_COMPACTION_ENABLED: "false" };

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 import { assistant, call, context, metaLine, output, tokens, user } from "../rollouts/index/library.js";
 
-test("what was said and spent is added up, by model and by project", async () => {
+test("stats adds up messages, tokens and cost by model and by project", async () => {
   const cli = await Cli.open();
   mkdirSync(cli.conversations, { recursive: true });
   const saved = {
-    // The same total twice is one total, and a smaller one begins anew.
+    // A repeated total counts once, and a smaller one starts a new count.
     conv_a: [
       user("a"),
       assistant("b"),
@@ -41,13 +41,13 @@ Projects:
   const used = { turns: 3, input: 3700, cached: 0, output: 37, total: 3737 };
   const { total, models } = JSON.parse((await cli.run(["stats", "--json"])).stdout);
   expect(total).toMatchObject({ conversations: 3, empty: 1, answers: 1, toolCalls: 1, ...used });
-  // Of gpt-5 2,000 tokens in and 20 out, of gpt-4o 1,700 and 17.
+  // gpt-5: 2,000 tokens in and 20 out; gpt-4o: 1,700 and 17.
   expect(total.cost).toBeCloseTo((2000 * 1.25 + 20 * 10 + 1700 * 2.5 + 17 * 10) / 1e6, 12);
   expect(models).toHaveLength(2);
   expect(JSON.parse((await cli.run(["stats", "--json", "--since", "2999-01-01"])).stdout).total.conversations).toBe(0);
 });
 
-test("what a real conversation has spent is in its stats", async () => {
+test("stats includes the usage of a real conversation", async () => {
   const cli = await Cli.open();
   expect((await cli.run(["stats"])).stdout).toBe(
     "Conversations: 0\nTurns: 0, answers: 0, tool calls: 0\nTokens: 0 in, 0 out\n",

@@ -5,7 +5,7 @@ import { appendCompaction, writeLargeRollout } from "../support/large-rollout.js
 import { countThreads } from "../support/started-threads.js";
 
 const writer = "rollout-writer.cjs";
-/** The file every thread of a pool begins with. */
+/** The entry file of every pool thread. */
 const pool = "worker.js";
 
 async function threadsOf(cli: Cli, args: readonly string[]): Promise<string[]> {
@@ -14,7 +14,7 @@ async function threadsOf(cli: Cli, args: readonly string[]): Promise<string[]> {
   return await started();
 }
 
-test("short commands start no thread but the writer's, and only a long rollout that was compacted is read in a pool", async () => {
+test("short commands start only the writer thread, and only a long compacted rollout is read in a pool", async () => {
   const cli = await Cli.open();
   expect(await threadsOf(cli, ["--version"])).toEqual([]);
   expect(await threadsOf(cli, ["new"])).toEqual([writer]);
@@ -28,7 +28,7 @@ test("short commands start no thread but the writer's, and only a long rollout t
   expect((await threadsOf(cli, ["resume", "conv_large"])).toSorted()).toEqual([writer, pool, pool]);
 });
 
-test("the writer's thread starts before what a conversation needs is loaded", async () => {
+test("the writer thread starts before the conversation modules are loaded", async () => {
   const cli = await Cli.open();
   const { env, loadedBefore } = await countThreads();
   expect(await cli.run(["chat", "What is 2+2?"], { env })).toMatchObject({ code: 0 });

@@ -15,10 +15,10 @@ test.each([
   [1_047_576, "1M"],
   [1_234_567, "1.2M"],
   [12_345_678, "12M"],
-])("%i tokens are %s", (tokens, text) => {
+])("%i tokens are printed as %s", (tokens, text) => {
   expect(tokenText(tokens)).toBe(text);
 });
 
-test("a compaction is told with its numbers before and after", () => {
+test("a compaction is described with its numbers before and after", () => {
   expect(compactedText(142_300, 28_100)).toBe("Context compacted: 142k → 28k tokens");
 });

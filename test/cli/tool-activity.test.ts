@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ToolActivity } from "../../src/cli/terminal/tool-activity.js";
 import type { EventMsg } from "../../src/messages/event.js";
 
-test("a command is shown as it was run, its output as it comes, and how it ended when it did not end well", () => {
+test("a command is shown with its output as it arrives, and with its exit status if it failed", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["npm", "run", "it's"]))).toBe("$ npm run 'it'\\''s'\n");
   expect(activity.textOf(output("one\ntw"))).toBe("  one\n");
@@ -11,13 +11,13 @@ test("a command is shown as it was run, its output as it comes, and how it ended
   expect(activity.textOf(end(3))).toBe("  no line break\n  exit code 3\n");
 });
 
-test("a command that ends well says no more", () => {
+test("a successful command prints no exit status", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["true"]));
   expect(activity.textOf(end(0))).toBe("");
 });
 
-test("what comes only with the end is shown then, such as why a command did not start", () => {
+test("text that arrives only with the end event is shown then, such as why a command did not start", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["frob"]));
   expect(activity.textOf({ ...end(-1), stderr: "cannot run frob" } as EventMsg)).toBe(
@@ -25,7 +25,7 @@ test("what comes only with the end is shown then, such as why a command did not 
   );
 });
 
-test("knowledge that was saved is one line, whatever it holds", () => {
+test("saved knowledge is shown on one line, whatever it contains", () => {
   const content = `Use\n\u001b[31mpnpm ${"x".repeat(1_000)}`;
   const text = inFolder("/projects").textOf({ type: "knowledge_saved", knowledge_id: "0123abcd", content });
   expect(text).toMatch(/^💡 Knowledge saved: Use\\n\\033\[31mpnpm x{400,500}…\n$/);
@@ -41,19 +41,19 @@ test.each([
   expect(inFolder("/projects").textOf({ type: "web_search_end", call_id: "ws_1", query: "", action })).toBe(line);
 });
 
-test("knowledge that a model saved is shown with the command that undoes it", () => {
+test("knowledge saved by a model is shown with the command that undoes it", () => {
   const msg = { type: "knowledge_saved", knowledge_id: "0123abcd", content: "Use pnpm", source: "model" } as const;
   expect(inFolder("/projects").textOf(msg)).toBe(
     "💡 Knowledge saved: Use pnpm\n  Undo: cody knowledge undo 0123abcd\n",
   );
 });
 
-test("a folder that is not the conversation's is named", () => {
+test("a folder other than the conversation's is shown", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(begin(["ls"], "/projects/my site"))).toBe("$ ls  (in '/projects/my site')\n");
 });
 
-test("of a long output the first ten lines are shown as they come, and the last five at the end", () => {
+test("a long output shows its first ten lines as they arrive and its last five at the end", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "100"]));
   const lines = Array.from({ length: 100 }, (_, index) => `${index + 1}`);
@@ -62,28 +62,28 @@ test("of a long output the first ten lines are shown as they come, and the last 
   expect(activity.textOf(end(0))).toBe(`  … 85 more lines\n${shown(lines.slice(95))}`);
 });
 
-test("an output a little longer than what is shown live is shown whole", () => {
+test("an output slightly longer than the live limit is shown in full", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "15"]));
   const lines = Array.from({ length: 15 }, (_, index) => `${index + 1}`);
   expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(shown(lines));
 });
 
-test("one line that is not shown is one line", () => {
+test("one hidden line is counted in the singular", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "16"]));
   activity.textOf(output(`${Array.from({ length: 16 }, (_, index) => `${index + 1}`).join("\n")}\n`));
   expect(activity.textOf(end(0))).toContain("  … 1 more line\n  12\n");
 });
 
-test("a terminal obeys nothing of an output, and a line is cut", () => {
+test("control characters in an output are escaped, and long lines are truncated", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["cat", "evil"]));
   expect(activity.textOf(output("\u001b]52;c;eA==\u0007\u202e\n"))).toBe("  ␛]52;c;eA==␇\u{fffd}\n");
   expect(activity.textOf(output(`${"x".repeat(100_000)}\n`))).toBe(`  ${"x".repeat(500)}…\n`);
 });
 
-test("when not all was told while it ran, the last lines are those of each stream's end", () => {
+test("when the live output was incomplete, the last lines come from the end of each stream", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "1000000"]));
   const told = "0123456789abcde\n".repeat(8 * 1024);
@@ -95,7 +95,7 @@ test("when not all was told while it ran, the last lines are those of each strea
   );
 });
 
-test("what is cut is cut between characters", () => {
+test("text is truncated between characters", () => {
   const activity = inFolder("/projects");
   const wave = "\u{1f30a}";
   expect(activity.textOf(begin(["a", wave.repeat(300)], `/${wave.repeat(300)}`))).toBe(
@@ -108,7 +108,7 @@ test("what is cut is cut between characters", () => {
   expect(activity.textOf({ type: "raw_response_item", item })).toBe(`x y${wave.repeat(98)}…\n`);
 });
 
-test("a carriage return begins the line anew, wherever the output was cut", () => {
+test("a carriage return restarts the line, wherever the output was split", () => {
   const text = "10%\r20%\r100%\r\nnext\r\n";
   for (let cut = 0; cut <= text.length; cut += 1) {
     const activity = inFolder("/projects");
@@ -118,7 +118,7 @@ test("a carriage return begins the line anew, wherever the output was cut", () =
   }
 });
 
-test("a character cut in two is whole again, and the streams do not mix", () => {
+test("a split character is joined again, and the streams do not mix", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["cat"]));
   const [first, ...rest] = Buffer.from("ö\n");
@@ -127,7 +127,7 @@ test("a character cut in two is whole again, and the streams do not mix", () => 
   expect(activity.textOf(output(Buffer.from(rest)))).toBe("  ö\n");
 });
 
-test("what a command had printed when its turn was aborted is shown", () => {
+test("output printed before the turn was aborted is shown", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["sleep", "9"]));
   activity.textOf(output("half a line"));
@@ -197,7 +197,7 @@ function shown(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
 
-test("a patch is named by its files when it is asked for, and shown line by line when it is done", () => {
+test("a patch is shown by its files when requested, and line by line when applied", () => {
   const activity = inFolder("/projects");
   const input = "*** Begin Patch\n*** Update File: a b\n-x\n+y\n*** Delete File: c\n*** End Patch";
   const item = { type: "function_call", name: "apply_patch", arguments: JSON.stringify({ input }), call_id: "c" };
@@ -217,7 +217,7 @@ test("a patch is named by its files when it is asked for, and shown line by line
   expect(activity.textOf({ ...ended, success: false, status: "failed" })).toBe("  disk full\n");
 });
 
-test("a plan is a list with a mark for each step, and its call is not shown besides", () => {
+test("a plan is a list with a mark for each step, and its call is not shown separately", () => {
   const activity = inFolder("/projects");
   const item = { type: "function_call", name: "update_plan", arguments: "{}", call_id: "c" };
   expect(activity.textOf({ type: "raw_response_item", item })).toBe("");
@@ -231,7 +231,7 @@ test("a plan is a list with a mark for each step, and its call is not shown besi
   );
 });
 
-test("a call that failed says so and why on one line, cut and with nothing a terminal obeys", () => {
+test("a failed call shows the reason on one line, truncated and without control characters", () => {
   const activity = inFolder("/projects");
   activity.textOf(call("read_file", { path: "gone" }));
   expect(activity.textOf(failed("cannot read /projects/gone: no such file\nmore"))).toBe(
@@ -242,7 +242,7 @@ test("a call that failed says so and why on one line, cut and with nothing a ter
   expect(activity.textOf(failed(""))).toBe("  failed\n");
 });
 
-test("a call that did what was asked says no more", () => {
+test("a successful call prints nothing more", () => {
   const activity = inFolder("/projects");
   activity.textOf(call("read_file", { path: "a" }));
   const item = { type: "function_call_output", call_id: "c", output: "failed" };
@@ -273,7 +273,7 @@ test.each([
     } as const,
     "  failed: gone\n",
   ],
-])("what an event has told is not told again: %j", (event, text) => {
+])("output already shown by an event is not repeated: %j", (event, text) => {
   const activity = inFolder("/projects");
   expect(activity.textOf(event)).toBe(text);
   expect(activity.textOf(failed("Exit code: 1"))).toBe("");
@@ -294,7 +294,7 @@ test.each([
   );
 });
 
-test("a call whose events would have shown it is shown when it failed without any", () => {
+test("a call that failed without events is shown", () => {
   const activity = inFolder("/projects");
   expect(activity.textOf(call("shell", { command: ["rm", "-r", "a b"] }))).toBe("");
   expect(activity.textOf(failed("shell was refused: read-only"))).toBe(

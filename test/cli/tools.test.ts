@@ -7,7 +7,7 @@ import { Cli, commandOf, finished, saysOn } from "../support/cli.js";
 const fullAccess = ["--sandbox", "danger-full-access"];
 const refused = "Refused: needs approval, but cody cannot ask in this run: sh -c 'touch made'\n";
 
-test("a command that needs approval is refused where nobody can be asked, and the exit is 1", async () => {
+test("a command that needs approval is refused without a terminal, and chat exits with 1", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["chat", "run touch made"]);
   expect({ code, stdout, stderr }).toEqual({
@@ -18,21 +18,24 @@ test("a command that needs approval is refused where nobody can be asked, and th
   expect(await isMade(cli)).toBe(false);
 });
 
-test.each(["< /dev/null", "<&-", "< /dev/null 2>&-"])("with stdin %s it ends with 1 and asks nobody", async (stdin) => {
-  const cli = await Cli.open();
-  const script = `"$@" ${stdin}`;
-  const command = commandOf(["chat", "run touch made"]);
-  const { code } = await finished(spawn("sh", ["-c", script, "sh", ...command], { cwd: cli.project, env: cli.env }));
-  expect([code, await isMade(cli)]).toEqual([1, false]);
-});
+test.each(["< /dev/null", "<&-", "< /dev/null 2>&-"])(
+  "with stdin %s chat exits with 1 and does not ask",
+  async (stdin) => {
+    const cli = await Cli.open();
+    const script = `"$@" ${stdin}`;
+    const command = commandOf(["chat", "run touch made"]);
+    const { code } = await finished(spawn("sh", ["-c", script, "sh", ...command], { cwd: cli.project, env: cli.env }));
+    expect([code, await isMade(cli)]).toEqual([1, false]);
+  },
+);
 
-test("lines of stdin run nothing unasked either, and the exit is 1", async () => {
+test("piped lines run nothing without approval either, and the run exits with 1", async () => {
   const cli = await Cli.open();
   const { code, stderr } = await cli.run([], { input: "run touch made\ny\n" });
   expect([code, stderr.includes(refused), await isMade(cli)]).toEqual([1, true, false]);
 });
 
-test("with full access it runs: the answer is on stdout, what the tool did on stderr", async () => {
+test("with full access the command runs: the answer is on stdout, the tool activity on stderr", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["chat", ...fullAccess, "run echo 'it runs' && exit 3"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^The tool answered:\nExit code: 3\n/) });
@@ -42,7 +45,7 @@ test("with full access it runs: the answer is on stdout, what the tool did on st
 test.each([
   ["read gone", "read_file gone\n  failed: cannot read "],
   ["write /etc/made: x", "write_file /etc/made x\n  failed: cannot write /etc/made: "],
-])("%s does not look as if it had been done", async (said, shown) => {
+])("%s is shown as not done", async (said, shown) => {
   const cli = await Cli.open();
   expect((await cli.run(["chat", said])).stderr).toContain(shown);
 });
@@ -56,14 +59,14 @@ test("a patch whose lines are not in the file shows them to the user and to the 
   expect(stderr).toContain("a.txt: these lines are not in it:\n    two\n    three\n    Nothing was run.\n");
 });
 
-test("the policy never asks nobody and runs nothing that changes something", async () => {
+test("approval policy never does not ask and runs nothing that makes changes", async () => {
   const cli = await Cli.open();
   const { stderr } = await cli.run(["chat", "--approval-policy", "never", "run touch made"]);
   expect(stderr).toContain("$ sh -c 'touch made'\n  failed: shell was refused: ");
   expect([stderr.includes("Refused"), await isMade(cli)]).toEqual([false, false]);
 });
 
-test("with --json stdout has events alone, those of the tool among them", async () => {
+test("with --json stdout contains only events, including those of the tool", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["chat", "--json", ...fullAccess, "run echo hi"]);
   const types = stdout
@@ -83,7 +86,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s while a command runs ends it, and the exit is %i", async (signal, code) => {
+] as const)("%s while a command runs ends it, and the exit code is %i", async (signal, code) => {
   const cli = await Cli.open();
   const child = cli.start(["chat", ...fullAccess, "run echo begun; sleep 600"]);
   await saysOn(child.stderr, "  begun\n");

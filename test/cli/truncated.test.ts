@@ -12,7 +12,7 @@ function breaksOff(text: string): Reply {
   return [...says(text).slice(0, -1), { type: "done", finishReason: "length" }];
 }
 
-test("chat shows what there is of a truncated answer, warns on stderr, and exits with 5", async () => {
+test("chat prints a truncated answer, warns on stderr, and exits with 5", async () => {
   const terminal = await FakeTerminal.open(scripted([breaksOff("Once upon a"), says("time")]));
   expect(await terminal.run("chat", "Tell a story")).toBe(5);
   expect(terminal.screen).toBe("Once upon a\n");
@@ -30,7 +30,7 @@ test("chat --json marks the end of a truncated turn", async () => {
   expect(events.at(-1)).toMatchObject({ type: "task_complete", last_agent_message: "Once", truncated: true });
 });
 
-test("a truncated answer that does not fit --output-schema exits with 5, not with 1", async () => {
+test("a truncated answer that violates --output-schema exits with 5, not with 1", async () => {
   const terminal = await FakeTerminal.open(scripted([breaksOff('{"a":')]));
   const schema = join(terminal.cwd, "schema.json");
   await writeFile(schema, '{"type":"object","properties":{},"additionalProperties":false}');
@@ -38,7 +38,7 @@ test("a truncated answer that does not fit --output-schema exits with 5, not wit
   expect(terminal.errors).toContain("does not match --output-schema");
 });
 
-test("the interactive prompt warns about a truncated answer and goes on", async () => {
+test("the interactive prompt warns about a truncated answer and continues", async () => {
   const terminal = await FakeTerminal.open(scripted([breaksOff("Once upon a"), says("time")]));
   const running = terminal.run();
   await terminal.shows("› ");
@@ -55,7 +55,7 @@ test.each([
   { replies: [breaksOff("One"), says("Two")], code: 5 },
   { replies: [breaksOff("One"), fails("auth", false)], code: 1 },
   { replies: [fails("auth", false), breaksOff("Two")], code: 1 },
-])("of several piped lines the worst exit code counts: $code", async ({ replies, code }) => {
+])("several piped lines exit with the worst exit code: $code", async ({ replies, code }) => {
   const terminal = await FakeTerminal.open(scripted(replies), { notTTY: ["stdin", "stdout"] });
   const running = terminal.run();
   terminal.type("one\ntwo\n");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 
-test("what nobody caught is one line and a place to look; the stack is there, the secret nowhere", async () => {
+test("an uncaught error prints one line and the path of the log, which has the stack and no secret", async () => {
   const cli = await Cli.open();
   const env = { TEST_API_KEY: "very-secret-value" };
   const result = await cli.run(["chat", "hello"], { middle: "crash", env });
@@ -17,7 +17,7 @@ test("what nobody caught is one line and a place to look; the stack is there, th
   expect(result.stdout + result.stderr + log).not.toContain("very-secret-value");
 });
 
-test("a command that has nothing left to wait for says so instead of vanishing", async () => {
+test("a command whose event loop runs empty reports it instead of exiting silently", async () => {
   const cli = await Cli.open();
   const result = await cli.run(["chat", "hello"], { middle: "abandon" });
   expect(result).toMatchObject({
@@ -26,13 +26,13 @@ test("a command that has nothing left to wait for says so instead of vanishing",
   });
 });
 
-test("a run without trouble leaves no log, and the log is not among the conversations", async () => {
+test("a run without errors leaves no log, and the log is not among the conversations", async () => {
   const cli = await Cli.open();
   await cli.run(["chat", "hello"]);
   expect((await readdir(cli.home)).toSorted()).toEqual(["active", "conversations"]);
 });
 
-test("a home that is below a file is reported with its path and what to do, without the system's code", async () => {
+test("a home below a file is reported with its path and a hint, without the system error code", async () => {
   const cli = await Cli.open();
   const home = join(cli.project, "file", "home");
   await writeFile(join(cli.project, "file"), "");

@@ -3,7 +3,7 @@ import type { MockReply } from "../../src/mock-llm/script.js";
 import { choices, ctrlC, opened, prompt, question } from "../support/cli-effects.js";
 import { mockLlm, type SpokenApi, toolOutputs, wireApis, wireEnv } from "../support/wire-apis.js";
 
-/** The prompt of a person whose model is behind a wire API. */
+/** An interactive prompt with a model behind a wire API. */
 async function prompted({ api, provider, model }: SpokenApi, script: readonly MockReply[]) {
   const mock = await mockLlm(script);
   const answering = ["--provider", provider, "--api", api, "--model", model];
@@ -13,7 +13,7 @@ async function prompted({ api, provider, model }: SpokenApi, script: readonly Mo
 const effect = (id: string, what: string) => ({ id, name: "effect", arguments: { what } });
 
 describe.each(wireApis)("at the prompt over $api", (spoken) => {
-  test("two calls of one answer are asked about one by one, and what was allowed runs", async () => {
+  test("two calls of one answer are asked about one by one, and the approved one runs", async () => {
     const script = [{ calls: [effect("call_1", "this"), effect("call_2", "that")] }, { text: "One of them ran." }];
     const { mock, terminal, runs } = await prompted(spoken, script);
     terminal.type("go\r");
@@ -30,7 +30,7 @@ describe.each(wireApis)("at the prompt over $api", (spoken) => {
     ).toEqual([expect.stringContaining("did this"), expect.stringContaining("refused by the user")]);
   });
 
-  test("Ctrl-C in the middle of a command ends the turn, and the next one is answered", async () => {
+  test("Ctrl-C during a command ends the turn, and the next one is answered", async () => {
     const command = ["sh", "-c", "echo begun; exec sleep 600"];
     const script = [{ calls: [{ id: "call_1", name: "shell", arguments: { command } }] }, { text: "Fine." }];
     const { mock, terminal } = await prompted(spoken, script);
@@ -46,7 +46,7 @@ describe.each(wireApis)("at the prompt over $api", (spoken) => {
     expect(Object.keys(toolOutputs(mock.requests[1] ?? { body: {} }))).toEqual(["call_1"]);
   });
 
-  test("what the model thought is no part of what it says, and the next turn is taken", async () => {
+  test("reasoning is not part of the answer, and the next turn is accepted", async () => {
     const script = [{ reasoning: "A riddle.", text: "An egg." }, { text: "Still an egg." }];
     const { mock, terminal } = await prompted(spoken, script);
     terminal.type("what is it?\r");

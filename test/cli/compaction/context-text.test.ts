@@ -20,7 +20,7 @@ const usage: ContextUsage = {
   items,
 };
 
-test("kinds of items have a row with their tokens, their share of the window and a bar, and the largest items follow", () => {
+test("each kind of item has a row with tokens, share of the window and a bar, followed by the largest items", () => {
   expect(contextText(usage, 60)).toEqual([
     "gpt-4o: 15k of 128k tokens, 11%",
     "Compacts above 102k tokens",
@@ -42,7 +42,7 @@ test("kinds of items have a row with their tokens, their share of the window and
   ]);
 });
 
-test("a window nobody has told us is said to be assumed", () => {
+test("a context window that is not known is marked as assumed", () => {
   expect(contextText({ ...usage, isAssumedWindow: true }, 60)[0]).toBe("gpt-4o: 15k of 128k tokens (assumed), 11%");
 });
 
@@ -57,11 +57,11 @@ test.each([undefined, 0, 20, 30, 40, 80, 200])("with %j columns no line is longe
   const lines = contextText({ ...usage, items: [...items, long] }, columns);
   const width = Math.max(columns || 80, 32);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
-  // What is too narrow for a bar has none.
+  // A terminal too narrow for the bar shows none.
   expect(lines.join("\n").includes("█")).toBe(columns !== 20 && columns !== 30);
 });
 
-test("a terminal obeys nothing of what items say", () => {
+test("control characters in items are escaped", () => {
   const evil: ItemSize = { kind: "user", tokens: 5_000, text: "\u001b]52;c;eA==\u0007" };
   expect(contextText({ ...usage, items: [evil] }, 80).join("\n")).not.toContain("\u001b");
 });

@@ -20,7 +20,7 @@ const preview: CompactionPreview = {
   ],
 };
 
-test("what is kept and dropped is counted by kind", () => {
+test("kept and dropped items are counted by kind", () => {
   expect(previewText(preview)).toEqual([
     "Strategy: codex",
     "Tokens: 142k → 21k plus the summary",
@@ -36,6 +36,6 @@ test("what is kept and dropped is counted by kind", () => {
   ]);
 });
 
-test("when nothing would be dropped, that is said", () => {
+test("a preview that drops nothing says so", () => {
   expect(previewText({ ...preview, dropped: [] }).slice(-2)).toEqual(["Dropped: nothing", "Nothing was changed."]);
 });

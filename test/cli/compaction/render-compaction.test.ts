@@ -21,20 +21,20 @@ const warning: EventMsg = { type: "warning", message: "Compression failed, conve
 const quiet: EventMsg = { type: "token_count", info: null };
 const erased = "\r\u001b[K";
 
-test("in a pipe each line of a compaction stands for itself", async () => {
+test("in a pipe each compaction message is a line of its own", async () => {
   expect(await shown([start, quiet, end("compacted")], {})).toEqual({
     stdout: "",
     stderr: "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
   });
 });
 
-test("on a terminal the result takes the place of the line that said that it goes on", async () => {
+test("on a terminal the result replaces the progress line", async () => {
   expect((await shown([start, quiet, end("compacted")], { columns: 80 })).stderr).toBe(
     `Compacting context (142k tokens)...${erased}Context compacted: 142k → 28k tokens\n`,
   );
 });
 
-test("on a terminal too narrow for it the line is not taken back", async () => {
+test("on a terminal too narrow for the progress line it is not erased", async () => {
   expect((await shown([start, end("compacted")], { columns: 30 })).stderr).toBe(
     "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
   );
@@ -42,7 +42,7 @@ test("on a terminal too narrow for it the line is not taken back", async () => {
 
 const preparing = "Preparing to compact context in the background (96k tokens)...";
 test.each([{}, { columns: 80 }])(
-  "a summary made in the background is told once, and again when it is applied, %j",
+  "a background summary is reported when it starts and when it is applied, %j",
   async (terminal) => {
     const { stdout, stderr } = await shown([delta, prepare, prepare, start, end("compacted"), prepare], terminal);
     expect(stdout).toBe("Hello\n");
@@ -56,19 +56,19 @@ test.each([{}, { columns: 80 }])(
   },
 );
 
-test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is told", async (outcome) => {
+test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is shown", async (outcome) => {
   const told = (await shown([start, warning, end(outcome)], { columns: 80 })).stderr;
   expect(told).toBe(`Compacting context (142k tokens)...${erased}${warning.message}\n`);
   expect((await shown([start, end(outcome)], { columns: 80 })).stderr.endsWith(erased)).toBe(true);
 });
 
-test("a begun line of an answer is ended before, and the next answer begins where the line was", async () => {
+test("the progress line starts on a new line and is erased before the next answer", async () => {
   const { stdout, stderr } = await shown([delta, start, delta, end("compacted")], { columns: 80 });
   expect(stdout).toBe("Hello\nHello\n");
   expect(stderr.split(erased)).toHaveLength(2);
 });
 
-test("with --json the events are shown as they are, and nothing besides", async () => {
+test("with --json the events are printed unchanged and nothing else", async () => {
   const { stdout, stderr } = await shown([start, end("compacted")], { json: true });
   expect(
     stdout
@@ -79,7 +79,7 @@ test("with --json the events are shown as they are, and nothing besides", async 
   expect(stderr).toBe("");
 });
 
-/** What is on both streams when these events have been shown; with columns it is a terminal. */
+/** The output on both streams after rendering these events; with columns they are a terminal. */
 async function shown(
   msgs: readonly EventMsg[],
   { columns, json = false }: { readonly columns?: number; readonly json?: boolean },
@@ -98,7 +98,7 @@ async function shown(
   return { stdout: out ?? "", stderr: oneFrame(err ?? "") };
 }
 
-/** The moving line as it would be without moving. */
+/** The progress line without its animation. */
 function oneFrame(text: string): string {
   return text
     .split(erased)

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const uid = process.getuid?.() ?? 0;
 
-/** What is found about something made with this mode, without its path. */
+/** The problems found for an entry with this mode, without its path. */
 async function rightsOf(what: "file" | "folder", mode: number, ownership: Ownership, looks = uid) {
   const path = join(await temporaryFolder(), "it");
   if (what === "file") await writeFile(path, "");
@@ -26,7 +26,7 @@ test.each([
   ["file", 0o664, "chosen"],
   ["folder", 0o775, "chosen"],
   ["folder", 0o1777, "chosen"],
-] as const)("a %s with mode %o that is %s is well", async (what, mode, ownership) => {
+] as const)("a %s with mode %o that is %s has no problem", async (what, mode, ownership) => {
   expect(await rightsOf(what, mode, ownership)).toEqual([]);
 });
 
@@ -41,7 +41,7 @@ test.each([
   expect(await rightsOf(what, mode, ownership)).toEqual([{ kind: "exposed", mode: mode.toString(8), others, remedy }]);
 });
 
-test("what belongs to somebody else is said to, whatever its mode", async () => {
+test("an entry owned by another user is reported, whatever its mode", async () => {
   expect(await rightsOf("file", 0o600, "ours", uid + 1)).toEqual([{ kind: "foreign_owner", uid }]);
   expect(await rightsOf("folder", 0o777, "chosen", uid + 1)).toEqual([{ kind: "foreign_owner", uid }]);
 });

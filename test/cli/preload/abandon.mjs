@@ -1,4 +1,4 @@
-// The offline model waits for something that never comes and that does not keep the process alive.
+// The offline model waits for a promise that never settles and does not keep the process alive.
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 import { isMainThread } from "node:worker_threads";

@@ -1,4 +1,4 @@
-// In the middle of an answer something throws where nobody can catch it.
+// Throws an uncatchable error in the middle of an answer.
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers/promises";
 import { isMainThread } from "node:worker_threads";

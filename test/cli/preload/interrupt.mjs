@@ -1,4 +1,4 @@
-// The first thing a command says is answered with Ctrl-C: it is certainly in the middle, without any timing.
+// Sends SIGINT at the first write to stdout, so the command is certainly running, without depending on timing.
 import { isMainThread } from "node:worker_threads";
 
 if (isMainThread) {

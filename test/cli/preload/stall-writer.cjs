@@ -1,4 +1,4 @@
-// In the thread that writes rollouts; see stall.mjs.
+// Runs in the thread that writes rollouts; see stall.mjs.
 const fs = require("node:fs");
 
 const { writeSync } = fs;

@@ -1,4 +1,4 @@
-// The write that would put the end of a turn on disk never happens: what is shown by then was shown before it was saved.
+// The write of a turn's end never happens, so anything shown by then was shown before the turn was saved.
 import { syncBuiltinESMExports } from "node:module";
 import { fileURLToPath } from "node:url";
 import threads from "node:worker_threads";
