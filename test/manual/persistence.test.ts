@@ -10,14 +10,14 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const script = fileURLToPath(new URL("persistence.sh", import.meta.url));
 const { PATH } = process.env;
 
-test("the eight scenarios of the manual test pass as they are typed", { timeout: 300_000 }, async () => {
+test("the eight scenarios of the manual test pass as written", { timeout: 300_000 }, async () => {
   const { pids, env, temporary } = await recordedNode("");
   const { stdout } = await promisify(execFile)("bash", [script], { env });
   expect(stdout).toContain("All eight scenarios passed.");
   expect(await left(pids, temporary)).toEqual({ processes: [], files: [] });
 });
 
-test("the server of the manual test ends when a step fails", { timeout: 120_000 }, async () => {
+test("the server of the manual test stops when a step fails", { timeout: 120_000 }, async () => {
   const { pids, env, temporary } = await recordedNode(`exit 1`);
   const run = spawn("bash", [script], { env, stdio: "ignore" });
   expect(await once(run, "exit")).toEqual([1, null]);
@@ -25,11 +25,11 @@ test("the server of the manual test ends when a step fails", { timeout: 120_000 
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "the server of the manual test ends with the script on %s",
+  "the server of the manual test stops with the script on %s",
   { timeout: 120_000 },
   async (signal) => {
     const { pids, env, temporary, stopped } = await recordedNode(`mkfifo "$TMPDIR/never"; read -r <"$TMPDIR/never"`);
-    // A process group of its own, as a terminal gives it: Ctrl-C reaches the running command and the script.
+    // In its own process group, as in a terminal: Ctrl-C reaches the running command and the script.
     const run = spawn("bash", [script], { env, stdio: "ignore", detached: true });
     await Promise.race([until(stopped, run), once(run, "exit")]);
     process.kill(-(run.pid ?? 0), signal);
@@ -38,14 +38,14 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-/** A `node` first on the path that writes down its process id, and does something else for `cody new`, an early step. */
+/** A `node` first on the path that records its process id, and runs something else for `cody new`, an early step. */
 async function recordedNode(insteadOfNew: string) {
   const folder = await temporaryFolder();
   const bin = join(folder, "bin");
   const temporary = join(folder, "tmp");
   const pids = join(folder, "pids");
   const stopped = join(folder, "stopped");
-  // The last scenario runs as another user where the tests run as root.
+  // The last scenario runs as another user when the tests run as root.
   await chmod(folder, 0o755);
   for (const made of [bin, temporary]) await mkdir(made);
   await writeFile(pids, "");
@@ -56,7 +56,7 @@ async function recordedNode(insteadOfNew: string) {
   return { env: { PATH: `${bin}:${PATH}`, TMPDIR: temporary }, pids, temporary, stopped };
 }
 
-/** The server, if it still runs, and what the script has left in the temporary folder. */
+/** The server process, if it still runs, and the files the script left in the temporary folder. */
 async function left(pids: string, temporary: string) {
   const started = (await readFile(pids, "utf8")).split("\n").filter((line) => line.endsWith(" mock-llm"));
   expect(started).toHaveLength(1);
