@@ -4,14 +4,14 @@ import { settingRows } from "../../src/messages/settings-table.js";
 import { configPage } from "./config-page.js";
 
 // After a change of the settings: npm run docs
-test("the page about settings is that of the settings table", async () => {
+test("docs/config.md matches the settings table", async () => {
   const page = await configPage();
   expect(settingRows.filter(({ key }) => !page.includes(`| \`${key}\` `))).toEqual([]);
   expect(page).not.toMatch(/<!-- (?:user )?settings/);
   await expect(page).toMatchFileSnapshot("../../docs/config.md");
 });
 
-test("every default is a value that its own setting accepts", () => {
+test("every default is a valid value of its setting", () => {
   const refused = settingRows.filter(
     (row) => row.default !== undefined && !row.schema(schemas).safeParse(row.default).success,
   );

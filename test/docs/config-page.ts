@@ -3,7 +3,7 @@ import { format } from "prettier";
 import { personalSettings } from "../../src/config/project/project-config.js";
 import { type SettingRow, settingRows } from "../../src/messages/settings-table.js";
 
-/** docs/config.md: the template beside this file, with the settings of the table in its placeholders. */
+/** The text of docs/config.md: the template next to this file, with the settings table in its placeholders. */
 export async function configPage(): Promise<string> {
   const template = await readFile(new URL("config-template.md", import.meta.url), "utf8");
   const text = template

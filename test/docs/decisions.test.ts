@@ -6,7 +6,7 @@ const areas = (await readdir(folder)).filter((name) => name.endsWith(".md"));
 const pages = new Map(await Promise.all(areas.map(async (name) => [name, await text(new URL(name, folder))] as const)));
 const index = await text(new URL("../../DECISIONS.md", import.meta.url));
 
-test("the index lists every decision that still holds, each once, and no superseded one", () => {
+test("the index lists every current decision once, and no superseded one", () => {
   const listed = linksIn(index).map((link) => link.replace("docs/decisions/", ""));
   const holding = [...pages].flatMap(([name, page]) =>
     decisionsIn(page)
@@ -16,11 +16,11 @@ test("the index lists every decision that still holds, each once, and no superse
   expect(listed.toSorted()).toEqual(holding.toSorted());
 });
 
-test("the index has the newest decision of each area first", () => {
+test("the index lists the newest decision of each area first", () => {
   for (const section of index.split("\n## ").slice(1)) expect(datesIn(section)).toEqual(newestFirst(datesIn(section)));
 });
 
-test("every link between decisions leads to one", () => {
+test("every link between decisions has a target", () => {
   const known = new Set(
     [...pages].flatMap(([name, page]) => decisionsIn(page).map(({ title }) => `${name}#${anchorOf(title)}`)),
   );
@@ -32,7 +32,7 @@ test("every link between decisions leads to one", () => {
   expect(linked.filter((link) => !known.has(link))).toEqual([]);
 });
 
-test("every decision says its context, what was decided and why", () => {
+test("every decision has its context, the decision and the reason", () => {
   const incomplete = [...pages.values()]
     .flatMap(decisionsIn)
     .filter(({ body }) => ["Context", "Decision", "Why"].some((label) => !body.includes(`- **${label}:** `)));

@@ -5,7 +5,7 @@ const sources = new URL("../../src/", import.meta.url);
 const exportFrom = /export (?:type )?(?:\*|\{(?<names>[^}]*)\}) from "(?<module>\.[^"]+)\.js"/g;
 const declaration = /^export (?:abstract )?(?:async )?(?:const|function|class|type|interface) (\w+)/gm;
 
-/** Every name that a module exports, types among them, and those of the modules it re-exports as a whole. */
+/** Every name that a module exports, including types and the names of modules it re-exports entirely. */
 export async function exportedNames(module: string): Promise<string[]> {
   const source = (await readFile(new URL(`${module}.ts`, sources), "utf8")).replaceAll(/\/\*\*.*?\*\//gs, "");
   const declared = Array.from(source.matchAll(declaration), ([, name = ""]) => name);

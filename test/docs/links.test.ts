@@ -7,7 +7,7 @@ import { configKeys } from "../../src/config/settings/setting-keys.js";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const introductions = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-test("every link of the documents leads to a file and a heading that exist", async () => {
+test("every link in the documents leads to an existing file and heading", async () => {
   const broken: string[] = [];
   for (const page of await pages()) {
     for (const target of linksIn(await textOf(page))) {
@@ -20,7 +20,7 @@ test("every link of the documents leads to a file and a heading that exist", asy
   expect(broken).toEqual([]);
 });
 
-test("every source file that a document names exists", async () => {
+test("every source file named in a document exists", async () => {
   const missing: string[] = [];
   for (const page of await pages()) {
     const named = (await textOf(page)).matchAll(/`((?:src|test|docs|scripts|examples)\/[^`<>*\s]+)`/g);
@@ -36,7 +36,7 @@ test("the index names every page of the documentation", async () => {
   expect(names.filter((name) => !index.includes(name))).toEqual([]);
 });
 
-test("the page about settings names every setting", async () => {
+test("docs/config.md names every setting", async () => {
   const page = await textOf("docs/config.md");
   expect(configKeys.filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { version } from "../../src/version.js";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Settings that a new conversation or a copy can override. */
+/** The settings that a new conversation, or a copy, can override. */
 const settings = {
   name: z.string().min(1).max(100).optional(),
   provider: z.string().optional(),
@@ -61,7 +61,7 @@ const description = `The API that \`cody serve\` will implement: the queue API o
 as server-sent events, both with the schemas of the library. Every request needs the token that the server prints when it
 starts. A request with an \`Origin\` that is not allowed, or with a \`Host\` that is not the server's, is refused.`;
 
-/** The REST API as an OpenAPI document, generated from the message schemas. */
+/** The REST API as an OpenAPI document, built from the message schemas. */
 export function openapiDocument(): Json {
   return {
     openapi: "3.1.0",
@@ -274,7 +274,7 @@ function jsonSchemas(): Json {
   return Object.fromEntries(Object.entries(made.schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 
-/** Removes keys that only the document as a whole needs. */
+/** Drops `$schema` and `$id`, which only the document itself needs. */
 function withoutNames(schema: object): object {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
 }

@@ -13,7 +13,7 @@ test.each(["index", "public/compaction", "public/rollouts", "public/testing"])(
   },
 );
 
-test("no exported name escapes the check of the guide", async () => {
+test("every exported name is covered by the guide check", async () => {
   expect(await exportedNames("index")).toEqual(expect.arrayContaining(Object.keys(library)));
 });
 
@@ -22,7 +22,7 @@ test("the migration page names everything that moved to a subpath", async () => 
   expect((await exportedNames("public/deprecated")).filter((name) => !named.has(name))).toEqual([]);
 });
 
-test("the guide names what a manager and a conversation have, and nothing they have not", async () => {
+test("the guide names exactly the members of a manager and a conversation", async () => {
   const guide = await page("library.md");
   const { manager, conversation } = await openConversation({ provider: scripted([]) });
   expect(namedInTable(guide, "| method ")).toEqual(membersOf(manager));
@@ -46,7 +46,7 @@ function namesIn(text: string): Set<string> {
   return new Set(Array.from(text.matchAll(/`([^`\n]+)`/g), ([, code = ""]) => code.split(/\W+/)).flat());
 }
 
-/** What the first column of a table names. */
+/** The names in the first column of a table. */
 function namedInTable(guide: string, head: string): string[] {
   const rows = guide.slice(guide.indexOf(head)).split("\n\n")[0]?.split("\n").slice(2) ?? [];
   const names = rows.flatMap((row) =>

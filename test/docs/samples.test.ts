@@ -7,18 +7,18 @@ import { expect, onTestFinished, test } from "vitest";
 import { bundleModule } from "../support/bundle.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** What the programs of a page print, one after another. */
+/** The output of the programs of a page, in order. */
 const printed: readonly (readonly [page: string, outputs: readonly string[]])[] = [
   ["README.md", ["2+2 = 4"]],
   ["docs/library.md", ["2+2 = 4\n", "6*7 = 42 (saved)\n", "", "", "CONVERSATION_NOT_FOUND\n", "1 /v1/responses\n"]],
   ["docs/mock-llm.md", [""]],
 ];
 
-test.each(printed)("the programs of %s run as they are printed, and end", async (page, outputs) => {
+test.each(printed)("the programs of %s run as printed and exit", async (page, outputs) => {
   const text = await readFile(new URL(`../../${page}`, import.meta.url), "utf8");
   const programs = Array.from(text.matchAll(/```ts\n(.*?)```/gs), ([, program = ""]) => program);
   const home = await temporaryFolder();
-  // Inside the package, so that what they import is found.
+  // Inside the package, so that their imports are found.
   const builds = fileURLToPath(new URL("../../build", import.meta.url));
   await mkdir(builds, { recursive: true });
   const sources = await mkdtemp(join(builds, "samples-"));
