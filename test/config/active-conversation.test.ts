@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const key = { projectRoot: "/projects/one", directory: "/home/alice/.cody/conversations" };
 
-test("each project and each directory of conversations has its own active one", async () => {
+test("each project and each conversation directory has its own active conversation", async () => {
   const home = await temporaryFolder();
   const otherProject = { ...key, projectRoot: "/projects/two" };
   const otherDirectory = { ...key, directory: "/elsewhere" };
@@ -21,7 +21,7 @@ test("each project and each directory of conversations has its own active one", 
   expect(await readActive(home, otherProject)).toEqual({ id: "conv_2" });
 });
 
-test("the pointer is a file of its owner, named by a hash", async () => {
+test("the pointer file is named by a hash and readable by its owner only", async () => {
   const home = await temporaryFolder();
   await writeActive(home, key, { id: "conv_1" });
   const [name, ...others] = await readdir(join(home, "active"));
@@ -31,7 +31,7 @@ test("the pointer is a file of its owner, named by a hash", async () => {
 });
 
 test.each(["", "{", "null", "[]", '{"conversationId":7}', '{"conversationId":"../../etc/passwd"}'])(
-  "the damaged pointer %j is none",
+  "the damaged pointer %j is ignored",
   async (text) => {
     const home = await temporaryFolder();
     await writeActive(home, key, { id: "conv_1" });

@@ -79,13 +79,13 @@ test.each([
   ["config.yaml", "a: 1 # one\r\nb: 2\r\n", { a: 1 }, "a: 1 # one\r\n"],
   ["config.jsonc", "// nothing yet", { a: 1 }, '// nothing yet\n{\n  "a": 1\n}\n'],
   ["config.yaml", "# nothing yet", { a: 1 }, "# nothing yet\na: 1\n"],
-] as const)("%s: %j with %j is %j", async (name, text, to, expected) => {
+] as const)("%s: %j set to %j becomes %j", async (name, text, to, expected) => {
   expect(await changed(name, text, to)).toBe(expected);
 });
 
 interface Setting {
   readonly value: string | number | boolean | readonly string[] | Settings;
-  /** Comments on the lines above it, and the one behind it. */
+  /** Comments on the lines above the setting, and the one after it. */
   readonly above: readonly string[];
   readonly behind: string | undefined;
 }
@@ -117,7 +117,7 @@ function isSettings(value: Setting["value"]): value is Settings {
   return typeof value === "object" && !Array.isArray(value);
 }
 
-/** Tables with nothing in them are left out, as they are when a configuration is saved. */
+/** Drops empty tables, as saving a configuration does. */
 function plain(from: Settings): Record<string, unknown> {
   const entries = Object.entries(from).map(
     ([key, { value }]) => [key, isSettings(value) ? plain(value) : value] as const,
@@ -156,14 +156,14 @@ function commentsAlone(text: string): string[] {
 test.each([
   ["config.yaml", (from: Settings) => `# first\n${yamlLines(from).join("\n")}\n# last\n`],
   ["config.jsonc", (from: Settings) => `// first\n{\n${jsoncLines(from).join("\n")}\n  // last\n}\n`],
-] as const)("whatever is set and taken out of %s, every comment line stays where it was", async (name, write) => {
+] as const)("setting and removing values in %s keeps every comment line in place", async (name, write) => {
   await fc.assert(
     fc.asyncProperty(settings, settings, async (from, other) => {
       const text = write(from);
       const to = plain(other);
       const result = await changed(name, text, to);
       expect(commentsAlone(result)).toEqual(commentsAlone(text));
-      // And what is as it was is written as it was, with what is said behind it.
+      // Unchanged settings keep their text and their trailing comment.
       const before = plain(from);
       for (const line of text.split("\n")) {
         const key = /^ {0,2}"?([a-e]+)"?:/.exec(line)?.[1];

@@ -39,7 +39,7 @@ const files = [
   ["config.jsonc", jsonc],
 ] as const;
 
-test.each(files)("%s is read, and says so", async (name, text) => {
+test.each(files)("%s is read and reported as the source", async (name, text) => {
   const home = await homeWith(name, text);
   const { values, sources, file } = await loadConfig({ home, env: {}, flags: {} });
   expect(values).toEqual({
@@ -68,14 +68,14 @@ test.each(files)("settings are changed in %s, and its comments stay", async (nam
   expect((await stat(join(home, name))).mode & 0o777).toBe(0o600);
 });
 
-test.each(files)("what is not changed in %s stays as it is written", async (name, text) => {
+test.each(files)("unchanged settings in %s keep their formatting", async (name, text) => {
   const home = await homeWith(name, text);
   await saveConfig(home, { history: { maxSize: 4 } });
   const saved = await readFile(join(home, name), "utf8");
   expect(withoutCommas(saved)).toBe(withoutCommas(text.replace("3", "4")));
 });
 
-test.each(files)("a setting is taken out of %s, whichever name it has there", async (name, text) => {
+test.each(files)("a setting is removed from %s under any of its names", async (name, text) => {
   const home = await homeWith(name, text);
   const history = { maxSize: undefined };
   await saveConfig(home, { provider: undefined, history, persistence: { enabled: undefined } });
@@ -89,7 +89,7 @@ function withoutCommas(text: string): string {
   return text.replaceAll(",", "");
 }
 
-test("keys under provider become those of providers when another provider is chosen", async () => {
+test("keys under provider move to providers when another provider is selected", async () => {
   const home = await homeWith("config.yaml", "# mine\nprovider:\n  openai:\n    apiKey: k1\n");
   await saveConfig(home, { provider: "openai" });
   const text = await readFile(join(home, "config.yaml"), "utf8");
@@ -101,7 +101,7 @@ test.each([
   ["config.yaml", "# nothing yet\n"],
   ["config.jsonc", "// nothing yet\n"],
   ["config.jsonc", "{\n  // nothing yet\n}\n"],
-])("%s with %j says nothing, and can be written to", async (name, text) => {
+])("%s with %j has no settings and can be written", async (name, text) => {
   const home = await homeWith(name, text);
   expect((await loadConfig({ home, env: {}, flags: {} })).values.provider).toBeUndefined();
   expect(await saveConfig(home, { provider: "openai" })).toEqual({ config: { provider: "openai" } });
@@ -109,7 +109,7 @@ test.each([
   expect((await loadConfig({ home, env: {}, flags: {} })).values.provider).toBe("openai");
 });
 
-test("two of them are one too many, and both are named", async () => {
+test("two configuration files are an error that names both", async () => {
   const home = await homeWith("config.yaml", yaml);
   await writeFile(join(home, "config.json"), "{}");
   const message = `config.json and config.yaml are both in ${home}. Keep only one of them`;
@@ -150,7 +150,7 @@ test.each([
     "config.json: invalid JSON in line 1, column 65: duplicate key",
   ],
   ["config.json", '{"model": "secret", "model": 7', "config.json: invalid JSON in line 1, column 31: a } is missing"],
-])("%s with %j is refused with what is wrong, and not quoted", async (name, text, message) => {
+])("%s with %j is rejected with the reason and without quoting it", async (name, text, message) => {
   const home = await homeWith(name, text);
   const error: unknown = await loadConfig({ home, env: {}, flags: {} }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: "InvalidInputError", message: expect.stringContaining(message) });
@@ -161,7 +161,7 @@ test.each([
   ["config.yaml", "model: [broken", "provider: offline\n"],
   ["config.yaml", "# mine\nmodel: o3 # good\nturnLimits: 3\n", "# mine\nmodel: o3 # good\nprovider: offline\n"],
   ["config.jsonc", "{ broken", '{\n  "provider": "offline"\n}\n'],
-])("saving over the damaged %s keeps what is right and sets the old one aside", async (name, text, saved) => {
+])("saving over the damaged %s keeps valid settings and sets the old file aside", async (name, text, saved) => {
   const home = await homeWith(name, text);
   const setAside = join(home, `${name}.invalid`);
   expect(await saveConfig(home, { provider: "offline" })).toMatchObject({ setAside });
@@ -169,13 +169,13 @@ test.each([
   expect(await readFile(setAside, "utf8")).toBe(text);
 });
 
-test("saving keeps a key that is unknown, as it was written", async () => {
+test("saving keeps an unknown key as written", async () => {
   const home = await homeWith("config.yaml", "# mine\ncolour: red # later\n");
   expect(await saveConfig(home, { provider: "offline" })).toEqual({ config: { provider: "offline" } });
   expect(await readFile(join(home, "config.yaml"), "utf8")).toBe("# mine\ncolour: red # later\nprovider: offline\n");
 });
 
-test("a setting that is written as a reference is left to who wrote it", async () => {
+test("a setting written as a YAML alias is not edited", async () => {
   const referring = "providers:\n  openai: &key\n    apiKey: k\n  my-lab: *key\n";
   const other = await homeWith("config.yaml", referring);
   await expect(saveConfig(other, { providers: { "my-lab": { baseUrl: "http://lab/v1" } } })).rejects.toThrow(

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Said {
   readonly own?: object;
-  /** The project's `.cody/config.yaml`, as JSON, which is YAML. */
+  /** The project's `.cody/config.yaml`, written as JSON, which is valid YAML. */
   readonly project?: object;
   readonly trust?: TrustLevel;
   readonly env?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ async function loaded({ own, project, trust, env = {}, flags = {} }: Said): Prom
   return await loadConfig({ home, projectRoot: cwd, env, flags });
 }
 
-test("flags win over the environment, that over the project, and that over the user's own configuration", async () => {
+test("flags override the environment, which overrides the project, which overrides the user's configuration", async () => {
   const { values, sources } = await loaded({
     own: { compaction: { ratio: 0.1, keepTurns: 1, userMessageTokens: 1000, reserveTokens: 1000 } },
     project: { compaction: { ratio: 0.2, keepTurns: 2, userMessageTokens: 2000 } },
@@ -44,7 +44,7 @@ test("flags win over the environment, that over the project, and that over the u
   });
 });
 
-test("an address of the user's own provider is not sent what a project names", async () => {
+test("the user's base URL is not used for a provider that the project selects", async () => {
   const { values, sources } = await loaded({
     own: { provider: "openai", model: "gpt-4o", baseUrl: "https://own.example/v1" },
     project: { provider: "anthropic", model: "claude-sonnet-4-5" },
@@ -55,13 +55,13 @@ test("an address of the user's own provider is not sent what a project names", a
   expect(sources).toMatchObject({ provider: ".cody/config.yaml", baseUrl: "default" });
 });
 
-test("of a project nobody has trusted it is only said that it has a configuration", async () => {
+test("an untrusted project only reports that it has a configuration", async () => {
   const { values, unasked } = await loaded({ project: { sandbox: "danger-full-access" } });
   expect(values.sandbox).toBeUndefined();
   expect(unasked).toMatch(/site\/\.cody\/config\.yaml$/);
 });
 
-test("what was said about trust is not asked again, and servers are no settings", async () => {
+test("a trust decision is not asked again, and servers do not count as settings", async () => {
   expect(await loaded({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty("unasked");
   expect(await loaded({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("unasked");
 });
@@ -71,7 +71,7 @@ test.each([
   [{ logins: {} }, "logins can only be set in your own configuration"],
   [{ sandbox: "danger-full-access" }, "sandbox can only be set in your own configuration"],
   [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be set in your own"],
-])("a trusted project that says %j is refused", async (project, message) => {
+])("a trusted project that sets %j is rejected", async (project, message) => {
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
 });
 
@@ -81,7 +81,7 @@ test("an unknown key of a trusted project is ignored with a warning", async () =
   expect(warnings).toEqual([".cody/config.yaml: unknown key colour is ignored."]);
 });
 
-test("a trusted project's configuration that is broken is named as the project's", async () => {
+test("a broken configuration of a trusted project is reported as the project's", async () => {
   const folder = await realpath(await temporaryFolder());
   const [home, cwd] = [join(folder, "home"), join(folder, "site")];
   await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
@@ -92,7 +92,7 @@ test("a trusted project's configuration that is broken is named as the project's
   );
 });
 
-test("a configuration that is a link is none", async () => {
+test("a configuration that is a symlink is ignored", async () => {
   const folder = await realpath(await temporaryFolder());
   const [home, cwd] = [join(folder, "home"), join(folder, "site")];
   await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
@@ -102,12 +102,12 @@ test("a configuration that is a link is none", async () => {
   await expect(loadConfig({ home, projectRoot: cwd, env: {}, flags: {} })).rejects.toThrow("is not a file");
 });
 
-test("a variable that does not fit is named", async () => {
+test("an invalid variable is reported by name", async () => {
   await expect(loaded({ env: { CODY_SANDBOX: "open" } })).rejects.toThrow("CODY_SANDBOX: ");
   await expect(loaded({ env: { CODY_TURN_LIMITS_STEPS: "many" } })).rejects.toThrow("CODY_TURN_LIMITS_STEPS: ");
 });
 
-test("an empty variable, and one that is no setting, say nothing", async () => {
+test("empty variables and variables that are not settings are ignored", async () => {
   const { sources } = await loaded({ env: { CODY_MODEL: "", CODY_HOME: "/x", CODY_COLOUR: "red" } });
   expect(sources.model).toBe("default");
 });
@@ -122,11 +122,11 @@ test.each([
   ["colour", undefined],
   ["persistence.on", undefined],
   ["providers.openai.key", undefined],
-])("who writes %s may have meant %s", (text, meant) => {
+])("%s is reported as a misspelling of %s", (text, meant) => {
   expect(nearestSetting(text)).toBe(meant);
 });
 
-test("a configuration of a project that is longer than anybody writes is not parsed", async () => {
+test("an oversized project configuration is not parsed", async () => {
   const project = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`key${at}`, 1]));
   await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too large for a configuration");
 });
@@ -141,7 +141,7 @@ test.each([
   ["chatgpt-oauth", undefined],
   ["claude-oauth", undefined],
   ["claude-oauth", "http://own/v1"],
-])("with %s an address of the environment does not count, and that of the user is %j", async (auth, baseUrl) => {
+])("with %s a base URL from the environment is ignored, and the user's is %j", async (auth, baseUrl) => {
   const env = { CODY_BASE_URL: "http://elsewhere/v1" };
   const said = await loaded({ own: { auth, ...(baseUrl === undefined ? {} : { baseUrl }) }, env });
   expect(said.values.baseUrl).toBe(baseUrl);
@@ -149,7 +149,7 @@ test.each([
   expect(values.baseUrl).toBeUndefined();
 });
 
-test("an address of a flag counts for a login, and one of the environment for a key or another provider", async () => {
+test("a base URL from a flag applies to a login, and one from the environment to a key or another provider", async () => {
   const own = { auth: "chatgpt-oauth" };
   const env = { CODY_BASE_URL: "http://lab/v1" };
   expect((await loaded({ own, flags: { baseUrl: "http://flag/v1" }, env })).values.baseUrl).toBe("http://flag/v1");

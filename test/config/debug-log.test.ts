@@ -23,7 +23,7 @@ async function openLog(level: LogLevel = "debug") {
   return { directory, clock, log, lines };
 }
 
-test("lines are JSON in the file of their day, for their owner alone", async () => {
+test("lines are JSON in the file of their day, readable by the owner only", async () => {
   const { directory, clock, log, lines } = await openLog();
   log.write("info", "one");
   log.write("error", "two\n\u001b[31m", { count: 1, error: new Error("broken"), big: 2n });
@@ -44,14 +44,14 @@ test("lines are JSON in the file of their day, for their owner alone", async () 
   expect((await stat(join(directory, "cody-2026-11-16.log"))).mode & 0o777).toBe(0o600);
 });
 
-test("nothing is made before the first line that is wanted", async () => {
+test("no file is created before the first line at an enabled level", async () => {
   const { directory, log } = await openLog("warn");
   log.write("info", "not wanted");
   await log.close();
   await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("secrets are taken out of messages and fields", async () => {
+test("secrets are redacted in messages and fields", async () => {
   const { log, lines } = await openLog();
   log.write("info", "key my-secret", { text: "my-secret", nested: [{ password: 7, accessToken: "x" }], tokens: 5 });
   expect(await lines()).toEqual([
@@ -64,7 +64,7 @@ test("secrets are taken out of messages and fields", async () => {
   ]);
 });
 
-test("an error in a loop fills no disk: after fifty lines there are ten each second, and what was dropped is said", async () => {
+test("an error loop is limited: after fifty lines ten each second, and dropped lines are counted", async () => {
   const { clock, log, lines } = await openLog();
   for (let count = 0; count < 1_000; count += 1) log.write("error", "again");
   clock.now += 100;
@@ -80,7 +80,7 @@ test("an error in a loop fills no disk: after fifty lines there are ten each sec
   ]);
 });
 
-test("a line has a bound, and what cannot be written as JSON is said to be so", async () => {
+test("a line has a maximum size, and a value that cannot be serialized is noted", async () => {
   const { log, lines } = await openLog();
   const circular: Record<string, unknown> = {};
   circular["self"] = circular;
@@ -92,7 +92,7 @@ test("a line has a bound, and what cannot be written as JSON is said to be so", 
   ]);
 });
 
-test("files older than two weeks go, other files stay", async () => {
+test("files older than two weeks are deleted, other files stay", async () => {
   const { directory, log } = await openLog();
   await mkdir(directory, { recursive: true });
   const names = ["cody-2026-11-01.log", "cody-2026-11-02.log", "cody-2026-11-15.log", "cody-old.log", "notes.txt"];
@@ -108,7 +108,7 @@ test("files older than two weeks go, other files stay", async () => {
   ]);
 });
 
-test("a day's file stops growing at its bound", async () => {
+test("a day's file stops growing at its limit", async () => {
   const { directory, log } = await openLog();
   const file = join(directory, "cody-2026-11-16.log");
   await mkdir(directory, { recursive: true });
@@ -119,7 +119,7 @@ test("a day's file stops growing at its bound", async () => {
   expect((await stat(file)).size).toBe(32 * 1024 * 1024);
 });
 
-test("a log that cannot be written stays silent", async () => {
+test("a log that cannot be written fails silently", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "logs"), "a file is in the way");
   const log = openDebugLog({
@@ -135,7 +135,7 @@ test("a log that cannot be written stays silent", async () => {
   expect(await readFile(join(folder, "logs"), "utf8")).toBe("a file is in the way");
 });
 
-test("a link in the place of the file is not followed", async () => {
+test("a symlink in place of the file is not followed", async () => {
   const { directory, log } = await openLog();
   await mkdir(directory, { recursive: true });
   await writeFile(join(directory, "victim"), "untouched");

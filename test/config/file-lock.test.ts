@@ -14,7 +14,7 @@ async function deadPid(): Promise<number> {
   return Number(stdout);
 }
 
-test("work under one lock never overlaps, and nothing is left behind", async () => {
+test("work under one lock never overlaps and leaves no file behind", async () => {
   const lock = join(await temporaryFolder(), "lock");
   let running = 0;
   const overlaps: number[] = [];
@@ -29,13 +29,13 @@ test("work under one lock never overlaps, and nothing is left behind", async () 
   expect(await readdir(join(lock, ".."))).toEqual([]);
 });
 
-test("the value of the work comes back, and its error frees the lock", async () => {
+test("withFileLock returns the value of the work, and an error releases the lock", async () => {
   const lock = join(await temporaryFolder(), "lock");
   await expect(withFileLock(lock, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await withFileLock(lock, async () => "yes")).toBe("yes");
 });
 
-test("what those left who were killed on their way to the lock goes with it", async () => {
+test("files left by processes killed while acquiring the lock are removed", async () => {
   const folder = await temporaryFolder();
   const dead = await deadPid();
   for (const name of [`lock.${dead}.1`, `lock.${dead}.1.copy`]) await writeFile(join(folder, name), "");
@@ -51,7 +51,7 @@ test.each([
     ["lock.after.DEADsomeone", "lock.after.DEADsomeone.after.DEADtaker"],
   ],
 ])(
-  "the lock of %s is taken over, by one of twenty that wait for it",
+  "the lock of %s is taken over by one of twenty waiters",
   async (_whose, claims) => {
     await using bundle = await bundleModule("src/config/file-lock.ts");
     const folder = await temporaryFolder();
@@ -90,7 +90,7 @@ const others: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
 };
 
 test.each(Object.entries(others))(
-  "a lock that is %s is said to be none, at once",
+  "a lock that is %s is rejected as invalid immediately",
   async (_what, make) => {
     await using bundle = await bundleModule("src/config/file-lock.ts");
     const folder = await temporaryFolder();
@@ -99,7 +99,7 @@ test.each(Object.entries(others))(
     const { withFileLock } = await import(process.argv[1]);
     console.log(await withFileLock(process.argv[2], () => "had").catch(({ message }) => message));
   `;
-    // A process of its own, which can be ended while it waits for a pipe, and has not all the memory.
+    // In its own process, which can be killed while it waits for a pipe, and with limited memory.
     const parts = [process.execPath, "--input-type=module", "-e", script, bundle.file, join(folder, "lock")];
     const limited = 'ulimit -v 8000000; exec "$0" "$@"';
     const ends = { timeout: 20_000, killSignal: "SIGKILL" } as const;

@@ -59,7 +59,7 @@ const allDefault = {
   "persistence.maxBlobMegabytes": "default",
 };
 
-test("without a file everything is default", async () => {
+test("without a file every setting has its default", async () => {
   const home = join(await temporaryFolder(), "missing");
   expect(await loadConfig({ home, env: {}, flags: {} })).toMatchObject({
     file: "config.json",
@@ -68,7 +68,7 @@ test("without a file everything is default", async () => {
   });
 });
 
-test("a flag wins over the file, the file over the default, and each value says where it is from", async () => {
+test("a flag overrides the file, the file overrides the default, and each value has its source", async () => {
   const home = await homeWith({ provider: "openai", model: "gpt-4o", persistence: { directory: "elsewhere" } });
   const flags = { model: "o3", sandbox: "read-only" as const, provider: undefined, persistence: { enabled: false } };
   expect(await loadConfig({ home, env: {}, flags })).toMatchObject({
@@ -90,7 +90,7 @@ test("a flag wins over the file, the file over the default, and each value says 
   });
 });
 
-test("what the file says for one provider does not hold for another one", async () => {
+test("settings for one provider do not apply to another", async () => {
   const file = { provider: "openai", api: "chat", model: "m", baseUrl: "http://lab/v1", sandbox: "read-only" };
   const home = await homeWith(file);
   const persistence = { enabled: true, layout: "cody", directory: join(home, "conversations") };
@@ -103,7 +103,7 @@ test("what the file says for one provider does not hold for another one", async 
   expect(values).toEqual({ ...file, baseUrl: "http://other/v1", persistence });
 });
 
-test("an address without a provider is the one's whose key is there, and no other gets it", async () => {
+test("a base URL without a provider belongs to the provider with a key and goes to no other", async () => {
   const home = await homeWith({ baseUrl: "http://lab/v1" });
   const env = { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" };
   const addressFor = async (provider: string) => (await loadConfig({ home, env, flags: { provider } })).values.baseUrl;
@@ -120,7 +120,7 @@ test.each([
     { provider: entries, providers: { openai: { apiKey: "sk-3" }, openrouter: { apiKey: "sk-4" } } },
     { ...entries, openai: { apiKey: "sk-3", baseUrl: "http://lab/v1" }, openrouter: { apiKey: "sk-4" } },
   ],
-])("what %j says about providers is read", async (config, providers) => {
+])("the provider entries of %j are read", async (config, providers) => {
   const { values } = await loadConfig({ home: await homeWith(config), env: {}, flags: {} });
   expect(values).toEqual({ providers, persistence: expect.anything() });
 });
@@ -137,7 +137,7 @@ test.each([
   expect((await loadConfig({ home, env: {}, flags: {} })).exposed).toBe(exposed ? file : undefined);
 });
 
-test("layout codex has its directory where Codex keeps its rollouts", async () => {
+test("layout codex uses the directory of Codex's rollouts", async () => {
   const home = await homeWith({ persistence: { layout: "codex" } });
   expect(await loadConfig({ home, codexHome: "/codex", env: {}, flags: {} })).toMatchObject({
     file: "config.json",
@@ -146,7 +146,7 @@ test("layout codex has its directory where Codex keeps its rollouts", async () =
   });
 });
 
-test("the limits of a turn come one by one from the flags and the file", async () => {
+test("turn limits are merged one by one from the flags and the file", async () => {
   const home = await homeWith({ turnLimits: { steps: 5, seconds: 60 }, toolEnv: ["GOPATH"] });
   expect(await loadConfig({ home, env: {}, flags: { turnLimits: { steps: 7 } } })).toMatchObject({
     values: { turnLimits: { steps: 7, seconds: 60 }, toolEnv: ["GOPATH"] },
@@ -183,7 +183,7 @@ test.each([
     "{} // mine",
     "config.json: invalid JSON in line 1, column 4: comments are only allowed in config.jsonc: rename the file",
   ],
-])("the file %j is refused, with its key and what to do", async (config, message) => {
+])("the file %j is rejected with its key and a hint", async (config, message) => {
   const home = await homeWith(config);
   await expect(loadConfig({ home, env: {}, flags: {} })).rejects.toMatchObject({
     name: "InvalidInputError",
@@ -212,7 +212,7 @@ test.each([
   expect(loaded).toMatchObject({ warnings, values: { api: "chat" } });
 });
 
-test("a wrong value is refused beside an unknown key, and so is a server that is of two kinds", async () => {
+test("an invalid value next to an unknown key is rejected, and so is a server of two kinds", async () => {
   await expect(loadedFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Fix");
   await expect(loadedFrom({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
     "mcp_servers.a",
@@ -243,17 +243,17 @@ test.each([
   });
 });
 
-test.each(["", " \n", "\uFEFF"])("an empty file, %j, says nothing", async (text) => {
+test.each(["", " \n", "\uFEFF"])("an empty file, %j, has no settings", async (text) => {
   const home = await homeWith(text);
   expect((await loadConfig({ home, env: {}, flags: {} })).sources).toEqual(allDefault);
 });
 
-test("a byte order mark does no harm", async () => {
+test("a byte order mark is accepted", async () => {
   const home = await homeWith('\uFEFF{"model":"o3"}');
   expect((await loadConfig({ home, env: {}, flags: {} })).values.model).toBe("o3");
 });
 
-test("the schema library is not loaded when there is no file", async () => {
+test("the schema library is not loaded without a file", async () => {
   await using bundle = await bundleModule("src/config/load-config.ts");
   const script = `
     const { loadConfig } = await import(process.argv[1]);
@@ -268,7 +268,7 @@ test("the schema library is not loaded when there is no file", async () => {
   expect(await run(await temporaryFolder())).toBe("false");
 });
 
-test("what reads YAML and comments is loaded only for such a file", async () => {
+test("the YAML and JSONC parsers are loaded only for such a file", async () => {
   await using bundle = await bundleModule("src/config/load-config.ts");
   const script = `
     import { createRequire } from "node:module";
@@ -289,7 +289,7 @@ test("what reads YAML and comments is loaded only for such a file", async () => 
   expect(await run("config.yml", "{}")).toBe("yaml");
 });
 
-test("history says how many turns the model sees, and under another name whether anything is saved", async () => {
+test("history sets how many turns the model sees, and as an alias whether conversations are saved", async () => {
   const home = await homeWith({ history: { maxSize: 3, saveHistory: false } });
   const loaded = await loadConfig({ home, env: {}, flags: {} });
   expect(loaded.values).toMatchObject({ history: { maxSize: 3 }, persistence: { enabled: false } });
@@ -300,7 +300,7 @@ test("history says how many turns the model sees, and under another name whether
   });
 });
 
-test("history also says, under another name, what is kept from the disk", async () => {
+test("history.sensitivePatterns is an alias of redaction.sensitivePatterns", async () => {
   const home = await homeWith({ history: { sensitivePatterns: ["pin"] }, redaction: { shapes: true } });
   const loaded = await loadConfig({ home, env: {}, flags: {} });
   expect(loaded.values.redaction).toEqual({ sensitivePatterns: ["pin"], shapes: true });
@@ -312,7 +312,7 @@ test("history also says, under another name, what is kept from the disk", async 
   });
 });
 
-test("persistence.enabled counts before history.saveHistory", async () => {
+test("persistence.enabled overrides history.saveHistory", async () => {
   const home = await homeWith({ history: { saveHistory: false }, persistence: { enabled: true } });
   expect((await loadConfig({ home, env: {}, flags: {} })).values).toEqual({
     persistence: { enabled: true, layout: "cody", directory: join(home, "conversations") },

@@ -15,25 +15,25 @@ test.each([
   ["CODY_APPROVALPOLICY", "CODY_APPROVAL_POLICY"],
   ["CODY_COMPACTION_KEEPTURN", "CODY_COMPACTION_KEEP_TURNS"],
   ["CODY_KEEP_TURNS", "CODY_COMPACTION_KEEP_TURNS"],
-])("who sets %s may have meant %s", async (name, meant) => {
+])("%s is reported as a misspelling of %s", async (name, meant) => {
   expect(await mistypedVariables({ [name]: "x" })).toEqual([{ name, meant }]);
 });
 
 test.each(["CODY_COLOUR", "CODY_NAME", "CODY_", "CODY_EMBEDDINGS_HOST", "CODY_ENABLED"])(
-  "%s may be another program's",
+  "%s is not reported because it may belong to another program",
   async (name) => {
     expect(await mistypedVariables({ [name]: "x" })).toEqual([]);
   },
 );
 
-test("an empty variable says nothing, and what is read is no mistake", async () => {
+test("an empty variable and a known variable are not reported", async () => {
   const known = Object.fromEntries(
     [...configKeys.map(variableOf), "CODY_HOME", "CODY_DEBUG"].map((name) => [name, "x"]),
   );
   expect(await mistypedVariables({ ...known, CODY_MODLE: "", MODLE: "x" })).toEqual([]);
 });
 
-test("no variable that the program, its tests or its benchmarks read is called a mistake", async () => {
+test("no variable that the program, its tests or its benchmarks read is reported", async () => {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const folders = ["src", "test", "bench", "scripts", "examples"].map((name) => join(root, name));
   const files = (await Promise.all(folders.map((folder) => readdir(folder, { recursive: true, withFileTypes: true }))))

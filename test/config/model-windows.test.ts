@@ -37,7 +37,7 @@ test.each([
   ["google/gemini-2.5-flash:free", 1_048_576],
   ["ft:gpt-4o-mini-2024-07-18:acme::abc", 128_000],
   ["OpenAI/GPT-4o", 128_000],
-])("what stands around a name does not hide it: %s", (model, tokens) => {
+])("a prefix or suffix does not hide a model name: %s", (model, tokens) => {
   expect(contextWindow(model)).toEqual({ tokens, isAssumed: false });
 });
 
@@ -54,12 +54,12 @@ test.each([
   ["opus", 200_000],
   ["gpt-5.6-sol", 128_000],
   ["sol", 128_000],
-])("the window of %s, of which only the name is known, is assumed", (model, tokens) => {
+])("the window of %s, known by name only, is assumed", (model, tokens) => {
   expect(contextWindow(model)).toEqual({ tokens, isAssumed: true });
   expect(contextWindow(model, 64_000)).toEqual({ tokens: 64_000, isAssumed: false });
 });
 
-test("what the configuration says counts, for known and unknown models", () => {
+test("the configuration overrides the window of known and unknown models", () => {
   expect(contextWindow("gpt-4o", 32_000)).toEqual({ tokens: 32_000, isAssumed: false });
   expect(contextWindow("llama3.3", 8_000)).toEqual({ tokens: 8_000, isAssumed: false });
 });

@@ -12,7 +12,7 @@ test.each([
   ["gpt-4o", 128_000, 16_384, 2.5, 10, ["4o"]],
   ["gpt-4o-mini", 128_000, 16_384, 0.15, 0.6, ["4o-mini"]],
   ["o3", 200_000, 100_000, 10, 40, []],
-])("%s is known, also by its other names", (id, contextWindow, maxOutput, input, output, aliases) => {
+])("%s is known, also by its aliases", (id, contextWindow, maxOutput, input, output, aliases) => {
   const facts = { contextWindow, maxOutput, price: { input, output } };
   expect(resolveModel(id)).toMatchObject({ id, foundBy: "name", ...facts });
   for (const alias of aliases) expect(resolveModel(alias)).toMatchObject({ id, foundBy: "alias", ...facts });
@@ -35,7 +35,7 @@ test.each([
   for (const alias of aliases) expect(resolveModel(alias)).toMatchObject({ id, foundBy: "alias" });
 });
 
-test("a model of which only the name is known has no window, answer size or price, and is resolved to safe ones", () => {
+test("a model known by name only has no window, output limit or price, and gets safe defaults", () => {
   expect(knownModels().find(({ id }) => id === "claude-sonnet-5-5")).toEqual({
     id: "claude-sonnet-5-5",
     provider: "anthropic",
@@ -55,7 +55,7 @@ test("a model of which only the name is known has no window, answer size or pric
   expect(factsOf("sol", entries)).toEqual({ reasons: true, maxOutput: 64_000 });
 });
 
-test("models without figures and the vendors' defaults are in the lists of the vendors' SDKs, and not deprecated", () => {
+test("models without figures and the vendors' defaults are in the vendors' SDKs and not deprecated", () => {
   const require = createRequire(import.meta.url);
   const sources = {
     anthropic: [require.resolve("@anthropic-ai/sdk/resources/messages/messages.js"), /^export type Model = .*$/m],
@@ -72,7 +72,7 @@ test("models without figures and the vendors' defaults are in the lists of the v
   }
 });
 
-test("no name stands for two models", () => {
+test("no name belongs to two models", () => {
   const names = modelTable.flatMap(({ id, aliases }) => [id, ...aliases]);
   expect(new Set(names).size).toBe(names.length);
 });
@@ -90,7 +90,7 @@ test.each([
   expect(resolveModel(name).price).toBeUndefined();
 });
 
-test("the configuration adds models and says what is otherwise with those that are known", () => {
+test("the configuration adds models and overrides known ones", () => {
   const entries = {
     "lab-1": { provider: "my-lab", contextWindow: 32_000, price: { input: 1, output: 2 }, aliases: ["lab"] },
     "gpt-4o": { contextWindow: 64_000, aliases: ["mine"] },
@@ -106,7 +106,7 @@ test("the configuration adds models and says what is otherwise with those that a
   expect(knownModels(entries)).toHaveLength(modelTable.length + 1);
 });
 
-test("a price is found behind a vendor's name, and tokens cost what it says", () => {
+test("a price is found behind a vendor prefix, and tokens are charged by it", () => {
   const price = priceOf("openai/gpt-4o") ?? { input: 0, output: 0 };
   const usage = { ...noTokens, input_tokens: 1_000_000, cached_input_tokens: 400_000, output_tokens: 100_000 };
   expect(costOf(usage, price)).toBeCloseTo(0.6 * 2.5 + 0.4 * 1.25 + 0.1 * 10, 10);

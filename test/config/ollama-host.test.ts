@@ -9,6 +9,6 @@ test.each([
   ["http://gpu-box", "http://gpu-box/v1"],
   ["https://ollama.example:8443/", "https://ollama.example:8443/v1"],
   ["https://example.org/ollama", "https://example.org/ollama/v1"],
-])("OLLAMA_HOST=%s is the address %s", (host, expected) => {
+])("OLLAMA_HOST=%s gives the address %s", (host, expected) => {
   expect(ollamaBaseUrl(host)).toBe(expected);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { codyHome, homePaths } from "../../src/config/paths.js";
 
-test("CODY_HOME says where cody lives, else it is .cody in the home", () => {
+test("CODY_HOME sets cody's home, which is .cody in the user's home by default", () => {
   expect(codyHome({ env: { CODY_HOME: "/data/cody" }, homedir: "/home/alice" })).toBe("/data/cody");
   expect(codyHome({ env: {}, homedir: "/home/alice" })).toBe("/home/alice/.cody");
   expect(codyHome({ env: { CODY_HOME: "" }, homedir: "/home/alice" })).toBe("/home/alice/.cody");
 });
 
-test("everything has its place inside", () => {
+test("every path is inside cody's home", () => {
   expect(homePaths("/home/alice/.cody")).toEqual({
     conversations: "/home/alice/.cody/conversations",
     logs: "/home/alice/.cody/logs",

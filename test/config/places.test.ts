@@ -9,7 +9,7 @@ const nobody = (): string => {
   throw new Error("no entry");
 };
 
-test("CODEX_HOME says where Codex lives, else it is .codex in the home", () => {
+test("CODEX_HOME sets Codex's home, which is .codex in the user's home by default", () => {
   expect(resolveCodexHome({ env: { CODEX_HOME: "/data/codex" }, homedir })).toBe("/data/codex");
   expect(resolveCodexHome({ env: { CODEX_HOME: "" }, homedir })).toBe(codex);
   expect(resolveCodexHome({ env: {}, homedir })).toBe(codex);
@@ -38,7 +38,7 @@ test("only layout codex puts new conversations where Codex looks", () => {
   });
 });
 
-test("a directory somebody chose is all there is, one of the usual two is not", () => {
+test("a custom directory is the only one, while a default directory also includes the other default", () => {
   const places = (directory: string) =>
     conversationPlaces({ home, codexHome: codex, persistence: { layout: "codex", directory } });
   expect(places("kept")).toEqual({
@@ -55,7 +55,7 @@ test("a directory somebody chose is all there is, one of the usual two is not", 
   expect(places("conversations")).toMatchObject({ directory: own, elsewhere: [sessions] });
 });
 
-test("a user without a home has no Codex, and cannot write for it", () => {
+test("a user without a home has no Codex home and cannot use layout codex", () => {
   const input = { home, codexHome: undefined };
   expect(conversationPlaces({ ...input, persistence: {} })).toMatchObject({ directory: own, elsewhere: [] });
   expect(() => conversationPlaces({ ...input, persistence: { layout: "codex" } })).toThrow("set CODEX_HOME");

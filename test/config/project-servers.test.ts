@@ -22,7 +22,7 @@ async function project(config?: unknown) {
   return { home, root };
 }
 
-test("a project's servers are read from its root, with what the user thinks of it", async () => {
+test("a project's servers are read from its root, with the user's trust decision", async () => {
   const { home, root } = await project({ mcp_servers: { one: { command: "one" } }, model: "whatever" });
   const found = {
     root,
@@ -40,7 +40,7 @@ test("a project's servers are read from its root, with what the user thinks of i
   expect([...(await readTrust(home))]).toEqual([]);
 });
 
-test("trust is for the real folder, whatever name leads there", async () => {
+test("trust is bound to the real path of the folder", async () => {
   const { home, root } = await project({ mcp_servers: { one: { command: "one" } } });
   const other = await project({ mcp_servers: { two: { command: "two" } } });
   const link = join(home, "link");
@@ -50,7 +50,7 @@ test("trust is for the real folder, whatever name leads there", async () => {
   expect((await serversIn(home, other.root)).trust).toBeUndefined();
 });
 
-test("a damaged file of trust trusts nobody", async () => {
+test("a damaged trust file trusts no project", async () => {
   const { home, root } = await project();
   for (const text of ["{", "[]", '{"relative": "trusted"}', `{"${root}": "yes"}`, "null"]) {
     await writeFile(join(home, "trust.json"), text);
@@ -58,7 +58,7 @@ test("a damaged file of trust trusts nobody", async () => {
   }
 });
 
-test("a project without a configuration, and the folder above cody's home, have none", async () => {
+test("a project without a configuration, and the folder above cody's home, have no servers", async () => {
   const { home, root } = await project();
   expect(await serversIn(home, root)).toMatchObject({ file: undefined, servers: {} });
   const above = await project({ mcp_servers: { one: { command: "one" } } });
@@ -68,7 +68,7 @@ test("a project without a configuration, and the folder above cody's home, have 
   });
 });
 
-test("what is wrong with a project's configuration is said, and nothing of it counts", async () => {
+test("an error in a project's configuration is reported, and none of its servers is used", async () => {
   const wrong = [
     { mcp_servers: { one: { command: "one", url: "http://x" } } },
     { mcp_servers: { one: { url: "file:///etc/passwd" } } },
@@ -87,7 +87,7 @@ test("what is wrong with a project's configuration is said, and nothing of it co
   }
 });
 
-test("a configuration that is no plain file is not opened", async () => {
+test("a configuration that is not a regular file is not opened", async () => {
   const { home, root } = await project({});
   await promisify(execFile)("mkfifo", [join(root, ".cody/config.yaml")]);
   expect((await serversIn(home, root)).problem).toContain("config.yaml is not a file");

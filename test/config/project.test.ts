@@ -32,7 +32,7 @@ test("without git a folder is its own root", async () => {
   expect(await findProjectRoot(join(root, "missing"))).toBe(join(root, "missing"));
 });
 
-test("a folder behind a link has two roots: where it is written, and where it really is", async () => {
+test("a symlinked folder has two roots: as written, and resolved", async () => {
   const repository = await realpath(await folderWith({ ".git/HEAD": "", "a/b/": "" }));
   const other = await realpath(await folderWith({ ".git/HEAD": "" }));
   await symlink(join(repository, "a"), join(other, "link"));
@@ -42,7 +42,7 @@ test("a folder behind a link has two roots: where it is written, and where it re
   expect(await findProjectRoots(join(repository, "missing"))).toEqual(roots);
 });
 
-test("searches for the same folder share one result while they run, and later ones look again", async () => {
+test("concurrent searches for the same folder share one result, and later ones search again", async () => {
   const folder = await folderWith({ "a/": "" });
   const finder = new ProjectFinder();
   const search = finder.find(join(folder, "a"));
@@ -52,7 +52,7 @@ test("searches for the same folder share one result while they run, and later on
   expect((await finder.find(join(folder, "a"))).root).toBe(folder);
 });
 
-test("a branch, its commit and the address of origin are read", async () => {
+test("branch, commit and the URL of origin are read", async () => {
   const root = await folderWith({
     ".git/HEAD": "ref: refs/heads/feature/one\n",
     ".git/refs/heads/feature/one": `${hash}\n`,
@@ -66,7 +66,7 @@ test("a branch, its commit and the address of origin are read", async () => {
   });
 });
 
-test("a packed branch is found among the packed ones", async () => {
+test("a packed branch is found in packed-refs", async () => {
   const root = await folderWith({
     ".git/HEAD": "ref: refs/heads/main",
     ".git/packed-refs": `# pack-refs with: peeled\n${otherHash} refs/heads/other-main\n${hash} refs/heads/main\n^${otherHash}\n`,
@@ -74,12 +74,12 @@ test("a packed branch is found among the packed ones", async () => {
   expect(await readGitInfo(root)).toEqual({ commit_hash: hash, branch: "main" });
 });
 
-test("a detached head is a commit without a branch, a new repository a branch without a commit", async () => {
+test("a detached HEAD is a commit without a branch, a new repository a branch without a commit", async () => {
   expect(await readGitInfo(await folderWith({ ".git/HEAD": `${hash}\n` }))).toEqual({ commit_hash: hash });
   expect(await readGitInfo(await folderWith({ ".git/HEAD": "ref: refs/heads/main\n" }))).toEqual({ branch: "main" });
 });
 
-test("a worktree has its own head and the refs and configuration of its repository", async () => {
+test("a worktree has its own HEAD and the refs and configuration of its repository", async () => {
   const root = await folderWith({
     "tree/.git": "gitdir: ../main/.git/worktrees/tree\n",
     "main/.git/worktrees/tree/HEAD": "ref: refs/heads/topic\n",
@@ -100,19 +100,19 @@ test.each([
   ["https://alice:p@ss@github.com/a/b@c", "https://github.com/a/b@c"],
   ["ssh://git@github.com/a/b", "ssh://github.com/a/b"],
   ["https://github.com", "https://github.com"],
-])("of the address %s only %s is kept", async (url, kept) => {
+])("of the URL %s only %s is kept", async (url, kept) => {
   const root = await folderWith({ ".git/HEAD": hash, ".git/config": `[remote "origin"]\nurl = ${url}\n` });
   expect(await readGitInfo(root)).toEqual({ commit_hash: hash, repository_url: kept });
 });
 
 test.each([{}, { ".git": "nonsense" }, { ".git/": "" }, { ".git": "gitdir: /nowhere/at/all" }, { ".git/HEAD/": "" }])(
-  "a damaged repository %j is none",
+  "a damaged repository %j is ignored",
   async (files) => {
     expect(await readGitInfo(await folderWith(files))).toBeUndefined();
   },
 );
 
-test("a head that points out of the repository is not followed", async () => {
+test("a HEAD that points out of the repository is not followed", async () => {
   const root = await folderWith({ ".git/HEAD": "ref: refs/heads/../../../secret", secret: hash });
   expect(await readGitInfo(root)).toEqual({ branch: "../../../secret" });
 });

@@ -42,7 +42,7 @@ test.each<[string, ProviderChoice[], ProviderChoice]>([
   expect(mergeChoice(layers, { env: key })).toEqual(expected);
 });
 
-test("a model whose provider nobody has said stays where it is, also when something else is said of it", () => {
+test("a model without a known provider keeps the provider, even with other settings for the model", () => {
   const layers = [{ provider: "openai" }, { model: "mine" }];
   expect(mergeChoice(layers, { env: {} }, { mine: { contextWindow: 9000 } })).toEqual({
     provider: "openai",
@@ -50,24 +50,24 @@ test("a model whose provider nobody has said stays where it is, also when someth
   });
 });
 
-test("an address without a name goes with a model nobody knows, where the key is", () => {
+test("a base URL without a provider stays with an unknown model when there is a key", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { model: "mine" }];
   expect(mergeChoice(layers, { env: key })).toEqual({ baseUrl: "http://lab/v1", model: "mine" });
 });
 
-test("an address without a name, where there is no key either, goes with whoever is named", () => {
+test("a base URL without a provider or a key applies to the given provider", () => {
   const layers = [{ baseUrl: "http://lab/v1" }, { provider: "ollama" }];
   expect(mergeChoice(layers, { env: {} })).toEqual({ provider: "ollama", baseUrl: "http://lab/v1" });
 });
 
-test("a key that is configured says whose an address is, before one in the environment", () => {
+test("a configured key decides which provider a base URL belongs to, before a key in the environment", () => {
   const keys = { env: key, providers: { anthropic: { apiKey: "k" } } };
   const address = { baseUrl: "http://lab/v1" };
   expect(mergeChoice([address, { provider: "anthropic" }], keys)).toEqual({ provider: "anthropic", ...address });
   expect(mergeChoice([address, { provider: "openai" }], keys)).toEqual({ provider: "openai" });
 });
 
-test("at the address of a provider's entry there may be any model, and it goes with no other provider", () => {
+test("a provider entry with a base URL accepts any model and keeps its own base URL", () => {
   const keys = { env: key, providers: { openai: { baseUrl: "http://lab/v1" } } };
   expect(mergeChoice([{ provider: "openai" }, { model: "claude-x" }], keys)).toEqual({
     provider: "openai",

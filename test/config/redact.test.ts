@@ -16,7 +16,7 @@ describe("known secrets", () => {
     expect(redact(text)).toBe(expected);
   });
 
-  test("base64 hides no secret, wherever in the encoded text it begins", () => {
+  test("a secret in base64 is found at any offset of the encoded text", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 12, unit: "binary" }), fc.string(), fc.string(), (value, before, after) => {
         for (const encoding of ["base64", "base64url"] as const) {
@@ -27,11 +27,11 @@ describe("known secrets", () => {
     );
   });
 
-  test("the longer of two secrets goes first, so that no rest of it remains", () => {
+  test("the longer of two overlapping secrets is redacted first, so that no part of it remains", () => {
     expect(createRedactor(["secret1", "secret1-and-more"])("secret1-and-more")).toBe("[redacted]");
   });
 
-  test("a secret is taken as text, not as a pattern", () => {
+  test("a secret is matched as text, not as a pattern", () => {
     expect(createRedactor(["a.*b$&c"])("a.*b$&c aXXb")).toBe("[redacted] aXXb");
   });
 });
@@ -77,13 +77,13 @@ test.each([
   "bearer ",
   "ghp_",
   "\\",
-])("a megabyte of %j is read in time", (text) => {
+])("a megabyte of %j is processed in time", (text) => {
   const long = text.repeat(1_000_000 / text.length);
   const output = createRedactor(["a".repeat(64), "secret"])(long);
   expect(typeof output).toBe("string");
 });
 
-test("secrets are the values of variables that are named like secrets", () => {
+test("the values of variables with secret-like names are secrets", () => {
   const env = {
     OPENAI_API_KEY: "1",
     GH_TOKEN: "2",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { addRelink, readRelinks, relinked } from "../../src/config/project/relinks.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("a folder is followed with what is below it, from one to the next", () => {
+test("a moved folder is followed with its subfolders, through several moves", () => {
   const relinks = [
     { from: "/a", to: "/b" },
     { from: "/b", to: "/c/d" },
@@ -16,7 +16,7 @@ test("a folder is followed with what is below it, from one to the next", () => {
   expect(relinked("/about", relinks)).toBe("/about");
 });
 
-test("two folders that name one another are followed to an end", () => {
+test("a cycle of relinks terminates", () => {
   const relinks = [
     { from: "/a", to: "/b" },
     { from: "/b", to: "/a" },
@@ -24,7 +24,7 @@ test("two folders that name one another are followed to an end", () => {
   expect(relinked("/a", relinks)).toBe("/a");
 });
 
-test("what was said last holds, whatever was there before", async () => {
+test("the last relink wins", async () => {
   const home = await temporaryFolder();
   expect(await readRelinks(home)).toEqual([]);
   await addRelink(home, { from: "/a", to: "/b" });

@@ -48,7 +48,7 @@ test.each([
   [{}, anthropic, { ...atAnthropic, model: "claude-sonnet-4-20250514" }],
   [{}, openrouter, { ...atOpenrouter, model: "openrouter/auto" }],
   [{}, { ...openai, ...anthropic }, { ...atOpenai, model: "gpt-5.4" }],
-])("%j with the keys %j is %j", (config, env, expected) => {
+])("%j with the keys %j resolves to %j", (config, env, expected) => {
   expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
 });
 
@@ -74,7 +74,7 @@ test.each([
     {},
     { provider: "my-lab", api: "chat", model: "m", baseUrl: "http://lab/v1" },
   ],
-])("%j configured, with the keys %j, is %j", (config, env, expected) => {
+])("%j configured, with the keys %j, resolves to %j", (config, env, expected) => {
   expect(resolveProvider({ config, env, inProcess, command: "other" })).toEqual({ ok: true, ...expected });
 });
 
@@ -87,13 +87,13 @@ test.each([
   [{ provider: "openai", baseUrl: "http://said/v1" }, { OPENAI_BASE_URL: "http://env/v1" }, "http://said/v1"],
   [{ provider: "anthropic" }, { ANTHROPIC_BASE_URL: "http://localhost:2" }, "http://localhost:2"],
   [{ provider: "ollama", model: "m" }, { OLLAMA_HOST: "gpu-box" }, "http://gpu-box:11434/v1"],
-])("%j with %j is reached at %s", (config, env, baseUrl) => {
+])("%j with %j uses the address %s", (config, env, baseUrl) => {
   const found = resolveProvider({ config, env: { ...openai, ...anthropic, ...env }, inProcess, command });
   expect(found).toMatchObject({ ok: true });
   expect("baseUrl" in found ? found.baseUrl : undefined).toBe(baseUrl);
 });
 
-test("any other name is a compatible server when it has an address, and needs no key", () => {
+test("any other name with a base URL is a compatible server and needs no key", () => {
   const config = { provider: "my-lab", baseUrl: "http://lab:8000/v1", model: "m" };
   const found = { ok: true, provider: "my-lab", api: "chat", model: "m", baseUrl: "http://lab:8000/v1" };
   expect(resolveProvider({ config, env: {}, inProcess, command })).toEqual(found);
@@ -101,7 +101,7 @@ test("any other name is a compatible server when it has an address, and needs no
   expect(resolveProvider({ config: messages, env: {}, inProcess, command })).toEqual({ ...found, api: "messages" });
 });
 
-test("a provider in this process needs neither key nor address, whatever its name is", () => {
+test("an in-process provider needs neither key nor address, whatever its name", () => {
   const injected = new Set(["offline", "openai"]);
   const config = { provider: "openai", model: "m" };
   const expected = { ok: true, provider: "openai", model: "m" };
@@ -124,7 +124,7 @@ test.each([
     openai,
     "OPENROUTER_API_KEY environment variable is required for OpenRouter models.\nGet a key: https://openrouter.ai/keys",
   ],
-])("%j named without its key is refused with where to get one", (config, env, message) => {
+])("%j given without its key is rejected with where to get one", (config, env, message) => {
   expect(resolveProvider({ config, env, inProcess, command })).toEqual({ ok: false, message });
 });
 
@@ -134,7 +134,7 @@ test.each([
     { ...openai, ...openrouter },
     "Unknown model unheard-of, and several providers have a key.\nChoose one: --provider openai or --provider openrouter",
   ],
-])("a model nobody knows, with the keys %j, is refused with what can be said", (env, message) => {
+])("an unknown model with the keys %j is rejected with the possible options", (env, message) => {
   const config = { model: "unheard-of" };
   expect(resolveProvider({ config, env, inProcess, command })).toEqual({ ok: false, message });
 });
@@ -163,11 +163,11 @@ test.each([
       "To add a provider of your own: cody set-provider antropic --base-url <url> --model <model>",
     ].join("\n"),
   ],
-])("%j with %j is refused in words", (config, env, message) => {
+])("%j with %j is rejected with a message", (config, env, message) => {
   expect(resolveProvider({ config, env: { ...openai, ...env }, inProcess, command })).toEqual({ ok: false, message });
 });
 
-test("another model of the offline provider is not quietly replaced by it", () => {
+test("another model of the offline provider is rejected, not replaced", () => {
   const config = { provider: "offline", model: "gpt-4o" };
   expect(resolveProvider({ config, env: {}, inProcess, command })).toEqual({
     ok: false,
@@ -175,7 +175,7 @@ test("another model of the offline provider is not quietly replaced by it", () =
   });
 });
 
-test("with nothing named and no key people fall back to the offline model and are told so", () => {
+test("without a provider and a key the offline model is used with a notice", () => {
   expect(resolveProvider({ config: {}, env: {}, inProcess, command })).toEqual({
     ok: true,
     provider: "offline",
@@ -185,7 +185,7 @@ test("with nothing named and no key people fall back to the offline model and ar
   });
 });
 
-test("a program that needs a real model is not given the offline one", () => {
+test("a caller that requires a real model does not get the offline one", () => {
   expect(resolveProvider({ config: {}, env: {}, inProcess, command: "other" })).toEqual({
     ok: false,
     message: [
@@ -197,7 +197,7 @@ test("a program that needs a real model is not given the offline one", () => {
   });
 });
 
-test("a login stands in for the key of its own provider, over its own API and at its own address", () => {
+test("a login replaces the key of its own provider, over its own API and at its own address", () => {
   const config = { auth: "chatgpt-oauth" } as const;
   const env = { OPENAI_BASE_URL: "https://keys.example/v1" };
   const found = resolveProvider({ config, env, inProcess, command });
@@ -214,12 +214,12 @@ test("a login stands in for the key of its own provider, over its own API and at
   expect(resolveProvider({ config: { ...config, api: "chat" }, env, inProcess, command })).toMatchObject({ ok: false });
 });
 
-test("a key that is in the keyring is there without being looked for", () => {
+test("a key in the keyring counts as present without reading it", () => {
   const config = { providers: { openrouter: { keyring: true } } };
   expect(resolveProvider({ config, env: openai, inProcess, command })).toMatchObject({ ok: true, ...atOpenrouter });
 });
 
-test("the auth method that was chosen says whose key is used, and asks for it when it is missing", () => {
+test("the selected auth method decides whose key is used, and a missing key is reported", () => {
   const config = { auth: "anthropic-api-key" } as const;
   expect(resolveProvider({ config, env: { ...openai, ...anthropic }, inProcess, command })).toMatchObject({
     ok: true,

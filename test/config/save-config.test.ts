@@ -11,7 +11,7 @@ async function readJson(home: string): Promise<unknown> {
   return JSON.parse(await readFile(join(home, "config.json"), "utf8"));
 }
 
-test("a first setting makes the home and the file, for their owner alone", async () => {
+test("the first setting creates the home and the file, accessible to the owner only", async () => {
   const home = join(await temporaryFolder(), "deep/.cody");
   expect(await saveConfig(home, { provider: "openai", model: "gpt-4o" })).toEqual({
     config: { provider: "openai", model: "gpt-4o" },
@@ -22,7 +22,7 @@ test("a first setting makes the home and the file, for their owner alone", async
   expect(await readdir(home)).toEqual(["config.json"]);
 });
 
-test("other settings stay, and one given as undefined goes", async () => {
+test("other settings stay, and one set to undefined is removed", async () => {
   const home = await temporaryFolder();
   await saveConfig(home, { provider: "openai", api: "chat", sandbox: "read-only", persistence: { directory: "d" } });
   await saveConfig(home, { provider: "offline", api: undefined, persistence: { enabled: false } });
@@ -36,7 +36,7 @@ test("other settings stay, and one given as undefined goes", async () => {
   });
 });
 
-test("what is said about providers is changed one by one, and an entry that says nothing goes", async () => {
+test("provider entries are changed one by one, and an empty entry is removed", async () => {
   const home = await temporaryFolder();
   await writeFile(join(home, "config.json"), JSON.stringify({ provider: { openai: { apiKey: "k1" } } }));
   await saveConfig(home, { provider: "openai", providers: { openai: { baseUrl: "http://lab/v1" } } });
@@ -49,7 +49,7 @@ test("what is said about providers is changed one by one, and an entry that says
   expect(await readJson(home)).toEqual({ provider: "openai" });
 });
 
-test("a setting that is not allowed changes nothing", async () => {
+test("an invalid setting changes nothing", async () => {
   const home = await temporaryFolder();
   await saveConfig(home, { model: "o3" });
   await expect(saveConfig(home, { provider: "Open AI" })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test.each([
   ['{"model":"o3","colour":"red","api":7}', { provider: "offline", model: "o3" }],
   ['{"provider":{"openai":{"apiKey":"k"}},"api":7}', { provider: "offline", providers: { openai: { apiKey: "k" } } }],
   ["[1,2]", { provider: "offline" }],
-])("saving over the damaged file %j keeps what is right and sets the old file aside", async (text, config) => {
+])("saving over the damaged file %j keeps valid settings and sets the old file aside", async (text, config) => {
   const home = await temporaryFolder();
   await writeFile(join(home, "config.json"), text, { mode: 0o644 });
   const setAside = join(home, "config.json.invalid");
@@ -75,7 +75,7 @@ test.each([
   expect((await stat(setAside)).mode & 0o777).toBe(0o600);
 });
 
-test("a file that cannot be read is not replaced", async () => {
+test("an unreadable file is not replaced", async () => {
   const home = await temporaryFolder();
   await mkdir(join(home, "config.json"));
   await expect(saveConfig(home, { model: "o3" })).rejects.toThrow("it is a folder");
@@ -108,7 +108,7 @@ test("twenty processes that save at once lose no update", async () => {
       JSON.stringify(change),
     ]);
   const { model, persistence, ...others } = settings;
-  // Each but the model is set by one process alone, so that nobody can make up for an update that got lost.
+  // Each setting except the model is set by one process only, so that no other process can restore a lost update.
   const once = Object.entries(others).map((entry) => Object.fromEntries([entry]));
   const parts = Object.entries(persistence).map((entry) => ({ persistence: Object.fromEntries([entry]) }));
   const rest = Array.from({ length: 20 - once.length - parts.length }, () => ({ model }));

@@ -3,7 +3,7 @@ import { LearningRedactor } from "../../../src/config/secrets/text-redactor.js";
 
 const none = (): void => undefined;
 
-test("what is learned is found from then on, and what was known before still is", () => {
+test("a learned secret is redacted from then on, together with the known ones", () => {
   const redactor = new LearningRedactor({ secrets: ["first-secret"], names: [], shapes: false });
   const { secrets } = redactor;
   expect(redactor.redact("first-secret later-secret", none)).toBe("[redacted] later-secret");
@@ -16,7 +16,7 @@ test("what is learned is found from then on, and what was known before still is"
   expect(secrets).toEqual(["first-secret", "later-secret"]);
 });
 
-test("of very many the first that were learned go, and none of those that were given", () => {
+test("with too many learned secrets the oldest are dropped, and the configured ones never", () => {
   const redactor = new LearningRedactor({ secrets: ["given-secret"], names: [], shapes: false });
   for (let count = 0; count <= 100; count += 1) redactor.learn(`learned-${count}-`);
   expect(redactor.secrets).toHaveLength(101);

@@ -24,18 +24,18 @@ describe("known secrets", () => {
     expect(redacted(`before ${form} after`, rules)).toMatch(/^before \[redacted\]\S{0,3} after$/);
   });
 
-  test("a key in several lines is found line by line", () => {
+  test("a key of several lines is found line by line", () => {
     const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj";
     const pem = `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----`;
     expect(redacted(`1: ${line}`, { secrets: [pem] })).toBe("1: [redacted]");
   });
 
-  test("what stands in the mask itself is no secret", () => {
+  test("text of the mask itself is not a secret", () => {
     expect(redacted("it was redacted", { secrets: ["redacted"] })).toBe("it was redacted");
   });
 });
 
-describe("values behind names", () => {
+describe("values after secret names", () => {
   test.each([
     ["api_key=XYZ", "api_key=[redacted]"],
     ["api_key=XYZ, and more", "api_key=[redacted], and more"],
@@ -95,11 +95,11 @@ describe("values behind names", () => {
     'password: "[redacted]"',
     "Unexpected token: } at 1:2",
     "secrets are kept elsewhere: see the docs",
-  ])("%j stays", (text) => {
+  ])("%j is unchanged", (text) => {
     expect(redacted(text)).toBe(text);
   });
 
-  test("other names can be chosen, and none", () => {
+  test("the secret names can be replaced or disabled", () => {
     expect(redacted("pin=1234567 password=abc", { names: ["pin"] })).toBe("pin=[redacted] password=abc");
     expect(redacted("password=abc", { names: [] })).toBe("password=abc");
   });
@@ -115,12 +115,12 @@ test.each([
   [jwt, "[redacted]"],
   [pem, "[redacted]"],
   ["postgres://app:hunter2@db:5432/x", "postgres://app:[redacted]@db:5432/x"],
-])("%j is recognized by its shape, when that is wanted", (text, expected) => {
+])("%j is recognized by its shape when shapes are enabled", (text, expected) => {
   expect(redacted(`see ${text}`, { shapes: true })).toBe(`see ${expected}`);
   expect(redacted(`see ${text}`, { shapes: false })).toBe(`see ${text}`);
 });
 
-test("what only begins like a key stays", () => {
+test("text that only starts like a key is unchanged", () => {
   const text = "task-management sk-learn risk-averse sk-some-long-name-of-a-class https://example.com:8080/a@b";
   expect(redacted(text, { shapes: true })).toBe(text);
 });
@@ -149,25 +149,25 @@ const secretsInValues: [string, string][] = [
   ["a://password=x/y1;user:hunter2@host", "a://password=[redacted];user:[redacted]@host"],
 ];
 
-test.each(secretsInValues)("%j has a secret in what is none, and becomes %j at once", (text, expected) => {
+test.each(secretsInValues)("%j has a secret inside a match and becomes %j in one pass", (text, expected) => {
   const kinds: SecretKind[] = [];
   expect(everything.redact(text, () => undefined)).toBe(expected);
   expect(everything.redact(expected, (kind) => kinds.push(kind))).toBe(expected);
   expect(kinds).toEqual([]);
 });
 
-test("a secret in what is none is told once", () => {
+test("a secret inside a match is reported once", () => {
   const told: string[] = [];
   everything.redact("password://password:-----BEGIN", (kind, value) => told.push(`${kind} ${value}`));
   expect(told).toEqual(["named -----BEGIN"]);
 });
 
-test("what is wrapped in names without end is hidden as a whole", () => {
+test("deeply nested secret names are redacted as a whole", () => {
   const wrapped = `so: ${"password://".repeat(10_000)}password=hunter2`;
   expect(everything.redact(wrapped, () => undefined).slice(0, 100)).toBe("[redacted]");
 });
 
-test("what was redacted once stays as it is", () => {
+test("redacting twice changes nothing", () => {
   fc.assert(
     fc.property(texts, (text) => {
       const once = everything.redact(text, () => undefined);
@@ -179,7 +179,7 @@ test("what was redacted once stays as it is", () => {
   );
 });
 
-test("the quick look overlooks nothing, however often the text was escaped", () => {
+test("the quick check misses no secret, however often the text was escaped", () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 0, max: 2 }), (text, depth) => {
       let found = 0;
@@ -203,6 +203,6 @@ test.each([
   "-----BEGIN PRIVATE KEY-----",
   `password=${"a.".repeat(250)}- `,
   "password=-----BEGIN X-----",
-])("a megabyte of %j is read in time", (text) => {
+])("a megabyte of %j is processed in time", (text) => {
   expect(typeof everything.redact(text.repeat(1_000_000 / text.length), () => undefined)).toBe("string");
 });
