@@ -10,7 +10,7 @@ async function read(root: string, ...below: string[]) {
   return await readInstructions(await findInstructions(folders.map((folder) => ({ folder, root }))));
 }
 
-test("files are told from the root down, in each folder AGENTS.md and CLAUDE.md", async () => {
+test("files are read from the root down, in each folder AGENTS.md before CLAUDE.md", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, "a/b"), { recursive: true });
   await writeFile(join(root, "AGENTS.md"), "root\n");
@@ -26,7 +26,7 @@ test("files are told from the root down, in each folder AGENTS.md and CLAUDE.md"
   });
 });
 
-test("an override takes the place of AGENTS.md, and the same text is told once", async () => {
+test("an override replaces AGENTS.md, and identical text is included once", async () => {
   const root = await temporaryFolder();
   await writeFile(join(root, "AGENTS.md"), "ours");
   await writeFile(join(root, "AGENTS.override.md"), "mine");
@@ -34,7 +34,7 @@ test("an override takes the place of AGENTS.md, and the same text is told once",
   expect(await read(root)).toEqual({ blocks: [{ path: join(root, "AGENTS.override.md"), text: "mine" }], notices: [] });
 });
 
-test("together they have a bound, and the most general is cut first", async () => {
+test("the files share a size limit, and the most general is truncated first", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, "a/b"), { recursive: true });
   await writeFile(join(root, "AGENTS.md"), "general");
@@ -51,7 +51,7 @@ test("together they have a bound, and the most general is cut first", async () =
   expect(notices).toEqual([cut("AGENTS.md"), cut("a/AGENTS.md")]);
 });
 
-test("in one folder AGENTS.md has its room before CLAUDE.md", async () => {
+test("in one folder AGENTS.md gets space before CLAUDE.md", async () => {
   const root = await temporaryFolder();
   await writeFile(join(root, "AGENTS.md"), "a".repeat(maxInstructionBytes));
   await writeFile(join(root, "CLAUDE.md"), "c");
@@ -60,7 +60,7 @@ test("in one folder AGENTS.md has its room before CLAUDE.md", async () => {
   expect(notices).toEqual([expect.stringContaining("CLAUDE.md was truncated")]);
 });
 
-test("a long text under two names is told once, and takes its room once", async () => {
+test("a long text under two names is included once and counts once", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, "a"));
   await writeFile(join(root, "AGENTS.md"), "root");
@@ -74,7 +74,7 @@ test("a long text under two names is told once, and takes its room once", async 
   expect(notices).toEqual([]);
 });
 
-test("what is no text of the project is left out with a word, and the rest is still told", async () => {
+test("files that are not project text are skipped with a notice, and the rest is included", async () => {
   const root = await temporaryFolder();
   const outside = await temporaryFolder();
   await writeFile(join(outside, "secret"), "a secret of the user");
@@ -97,7 +97,7 @@ test("what is no text of the project is left out with a word, and the rest is st
   ]);
 });
 
-test("a file of the home may be a link to anywhere", async () => {
+test("a file in the user's home may be a symlink to anywhere", async () => {
   const [home, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
   await writeFile(join(elsewhere, "mine.md"), "from my dotfiles");
   await symlink(join(elsewhere, "mine.md"), join(home, "AGENTS.md"));
@@ -105,13 +105,13 @@ test("a file of the home may be a link to anywhere", async () => {
   expect(blocks).toEqual([{ path: join(home, "AGENTS.md"), text: "from my dotfiles" }]);
 });
 
-test("what nobody would see in the file is not told", async () => {
+test("invisible characters are removed or made visible", async () => {
   const root = await temporaryFolder();
   await writeFile(join(root, "AGENTS.md"), "Be\u{e0068}\u{e0069} kind\u200b.\u0007\n\nRun\ttests.");
   expect((await read(root)).blocks[0]?.text).toBe("Be kind.␇\n\nRun\ttests.");
 });
 
-test("a stamp changes with the file and not otherwise", async () => {
+test("a stamp changes exactly when the file changes", async () => {
   const root = await temporaryFolder();
   const places = [{ folder: root, root }];
   expect(await findInstructions(places)).toEqual([]);

@@ -3,13 +3,13 @@ import { buildInstructions } from "../../src/context/instructions.js";
 
 const place = { cwd: "/projects/project", platform: "linux", date: new Date("2026-11-16T23:59:59.999Z") };
 
-test("the instructions are the base prompt and where, on what and when the model works", () => {
+test("the instructions are the base prompt and the folder, system and date", () => {
   expect(buildInstructions({ ...place, base: "Be brief." })).toBe(
     "Be brief.\n\nCurrent working directory: /projects/project\nPlatform: linux\nDate: 2026-11-16",
   );
 });
 
-test("without a base prompt there is cody's own", () => {
+test("without a base prompt cody's own is used", () => {
   const [first, ...rest] = buildInstructions(place).split("\n");
   expect(first).toBe("You are cody, a coding agent. You work in the user's project through the tools you are given.");
   expect(rest.slice(-3)).toEqual([
@@ -19,7 +19,7 @@ test("without a base prompt there is cody's own", () => {
   ]);
 });
 
-test("knowledge stands before the instruction files, then what is configured, then how to save knowledge", () => {
+test("knowledge comes before the instruction files, then the configured text, then how to save knowledge", () => {
   const text = buildInstructions({
     ...place,
     base: "Be brief.",

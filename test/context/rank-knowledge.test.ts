@@ -25,7 +25,7 @@ test("a score is confidence times decay with a half-life of thirty days times th
   ]);
 });
 
-test("entries come in the order of their scores", () => {
+test("entries are sorted by score", () => {
   const entries = [
     entry("old correction", { type: "correction", days: 30 }), // 0.6
     entry("new discovery", { type: "discovery" }), // 0.64
@@ -44,7 +44,7 @@ test("entries come in the order of their scores", () => {
   ]);
 });
 
-test("what is superseded is left out, through any number of steps and whatever the order", () => {
+test("superseded entries are left out, through any number of steps and in any order", () => {
   const entries = [
     entry("third", { supersedes: "second" }),
     entry("first"),
@@ -54,6 +54,6 @@ test("what is superseded is left out, through any number of steps and whatever t
   expect(rankKnowledge(entries, now).map(({ id }) => id)).toEqual(["third", "other"]);
 });
 
-test("an entry from the future is as good as a new one and no better", () => {
+test("an entry from the future scores like a new one", () => {
   expect(knowledgeScore(entry("a", { days: -10_000 }), now)).toBe(0.8);
 });
