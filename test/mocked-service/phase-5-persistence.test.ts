@@ -271,7 +271,7 @@ describe("Compact", () => {
   });
 });
 
-test("a mock tokenizer decides what an answer without usage counts as", async () => {
+test("a custom tokenizer counts an answer that has no usage", async () => {
   const tokenizer = createMockTokenizer(7);
   const counting = new ConversationManager({ client: createMockClient(["Hi"]), recorder, tokenizer, ...places });
   const { conversation } = await counting.newConversation(config);
