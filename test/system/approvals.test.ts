@@ -8,7 +8,7 @@ const choices =
   "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
 const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
-test("a person is asked, says yes, sees what the command prints, and is back at the prompt", async () => {
+test("the prompt asks, runs the command after yes, shows its output, and returns to the prompt", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { columns: 120 });
   await screen.prompts();
@@ -22,7 +22,7 @@ test("a person is asked, says yes, sees what the command prints, and is back at 
   expect(await screen.ends()).toBe(0);
 });
 
-test("Ctrl-C at the question and during a command ends the turn and brings the prompt back", async () => {
+test("Ctrl-C at the question and during a command ends the turn and returns to the prompt", async () => {
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run sleep 600");
@@ -39,7 +39,7 @@ test("Ctrl-C at the question and during a command ends the turn and brings the p
   expect(await screen.ends()).toBe(0);
 });
 
-test("Ctrl-D at the question is asked again and then taken as no", async () => {
+test("Ctrl-D at the question repeats it once, then counts as no", async () => {
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run echo hi");
@@ -54,7 +54,7 @@ test("Ctrl-D at the question is asked again and then taken as no", async () => {
   expect(await screen.ends()).toBe(0);
 });
 
-test("chat asks on the terminal though its answer goes into a file, and takes nothing typed before as the answer", async () => {
+test("chat asks on the terminal while its answer goes to a file, and ignores input typed before the question", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, ["chat", "run echo hi"], { stdoutTo: "answer.txt" });
   await screen.enter("y");
@@ -67,7 +67,7 @@ test("chat asks on the terminal though its answer goes into a file, and takes no
   );
 });
 
-test("after kill -9 at the question --continue asks it again and goes on with its turn", async () => {
+test("after kill -9 at the question --continue asks it again and continues the turn", async () => {
   const cli = await Cli.open({ spawned: true });
   const killed = await TmuxScreen.open(cli);
   await killed.prompts();

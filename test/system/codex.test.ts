@@ -14,7 +14,7 @@ import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
 const summary = "Summary of earlier conversation:\n\nThe user is called Alice.";
 
-/** A Codex and a cody that files where Codex does, each with a model of its own; cody's is strict. */
+/** A Codex and a cody with layout codex, each with its own model server; cody's is strict. */
 async function both(script: { readonly cody: readonly MockReply[]; readonly codex: readonly MockReply[] }) {
   const cody = await mockLlm(script.cody);
   // Not strict: newer Codex sends client_metadata, which is not documented.
@@ -34,7 +34,7 @@ async function both(script: { readonly cody: readonly MockReply[]; readonly code
         sandbox: "danger-full-access",
         persistence: { layout: "codex" },
       },
-      // So that it is in the list Codex shows unasked.
+      // So that Codex includes it in its default list.
       source: "interactive",
     });
     return manager;
@@ -52,7 +52,7 @@ async function interrupted(conversation: Conversation, text: string): Promise<vo
   await events.until("turn_aborted");
 }
 
-test("one conversation goes from cody to Codex and back, with all that was said, done, thought and left", async () => {
+test("a conversation moves from cody to Codex and back with all messages, tool calls, reasoning and interrupted turns", async () => {
   const { codex, open, codyRequests, codexRequests } = await both({
     cody: [
       { text: "Hello Alice." },
@@ -103,7 +103,7 @@ test("one conversation goes from cody to Codex and back, with all that was said,
   const before = await readFile(path, "utf8");
   const { code, stderr } = await codex.exec("resume", bareId(conversationId), "Who am I?");
   expect(code).toBe(0);
-  // It has no type for our own lines and for the event above a compaction; all others are its own.
+  // Codex has no type for cody's own lines and for the event before a compaction; it knows all others.
   const unread = [...stderr.matchAll(/failed to parse rollout line: .*?"type": String\("(\w+)"\)/g)].map(
     ([, type]) => type,
   );
@@ -112,7 +112,7 @@ test("one conversation goes from cody to Codex and back, with all that was said,
   const start = given.findIndex((item) => JSON.stringify(item) === JSON.stringify(ours[0]));
   expect(given.slice(start, start + ours.length)).toEqual(ours);
   expect(given.at(-1)).toEqual({ user: "Who am I?" });
-  // It went on in our file, behind what we wrote.
+  // Codex continued in cody's file, after the existing lines.
   expect((await readFile(path, "utf8")).startsWith(before)).toBe(true);
 
   const third = await open();
@@ -131,7 +131,7 @@ test("one conversation goes from cody to Codex and back, with all that was said,
   expect(metas).toHaveLength(1);
 });
 
-test("what Codex began goes on in cody, and what cody said is known to Codex", async () => {
+test("cody continues a conversation that Codex started, and Codex knows cody's turns", async () => {
   const { codex, open, codyRequests, codexRequests } = await both({
     cody: [{ text: "You are Alice." }],
     codex: [{ text: "Hello Alice." }, { text: "cody said so." }],
@@ -152,7 +152,7 @@ test("what Codex began goes on in cody, and what cody said is known to Codex", a
   expectInOrder(inputOf(codexRequests, -1), [...ours, { user: "Who said so?" }]);
 });
 
-test("while cody has a conversation open Codex is kept out, and one too old for that is noticed", async () => {
+test("while cody has a conversation open Codex is locked out, and writes of a Codex too old to lock are detected", async () => {
   const { codex, open } = await both({ cody: [{ text: "Hello." }, { text: "Yes." }], codex: [{ text: "Hi." }] });
   const locks = await codex.locks();
   const manager = await open();
@@ -167,7 +167,7 @@ test("while cody has a conversation open Codex is kept out, and one too old for 
   expect((await conversation.flush()).status).toBe(locks ? "saved" : "not_saved");
 });
 
-test("while Codex has a conversation open cody is kept out of it", async () => {
+test("while Codex has a conversation open cody is locked out", async () => {
   const { codex, open, codexRequests } = await both({
     cody: [{ text: "Hello." }],
     codex: [{ deltas: 1000, delayMs: 100 }],
@@ -180,6 +180,6 @@ test("while Codex has a conversation open cody is kept out of it", async () => {
   codex.start("resume", bareId(conversationId), "hi").stdin.end();
   await expect.poll(() => codexRequests.length, { timeout: 20_000 }).toBe(1);
   const outcome = await manager.resumeConversation(conversationId).catch((error: unknown) => error);
-  // Nobody can know of a Codex too old to lock.
+  // A Codex too old to lock cannot be detected.
   expect(outcome instanceof ConversationInUseError).toBe(locks);
 });

@@ -7,7 +7,7 @@ import { FaultyCli, type FaultyResult, type IoFault } from "./io-fault.js";
 
 type Sweep = Pick<IoFault, "call" | "kind" | "stays">;
 
-/** What goes wrong with each call in turn; in words for the name of the test. */
+/** The fault injected into each call in turn, described for the test title. */
 const sweeps: readonly [words: string, fault: Sweep][] = [
   ["write fails once", { call: "write", kind: "EIO" }],
   ["write and every one behind it fails", { call: "write", kind: "EIO", stays: true }],
@@ -37,20 +37,20 @@ beforeAll(async () => {
 afterAll(() => faulty.remove());
 
 test.each(sweeps)(
-  "in a new conversation any %s, and what was said is saved once or is said not to be",
+  "in a new conversation any %s, and the message is saved once or reported as not saved",
   async (_, fault) => {
     expect(await playAll([], fault)).toEqual([]);
   },
 );
 
 test.each(sweeps)(
-  "in one that goes on any %s, and what was said is saved once or is said not to be",
+  "in a continued conversation any %s, and the message is saved once or reported as not saved",
   async (_, fault) => {
     expect(await playAll(["first"], fault)).toEqual([]);
   },
 );
 
-/** Gives the calls behind which something was said that is not in a file, or is there twice. */
+/** Returns the calls after which a message is missing from the file or in it twice. */
 async function playAll(before: readonly string[], fault: Sweep): Promise<string[]> {
   const wrong: string[] = [];
   const { cli, reset } = await openHome(before);
@@ -72,14 +72,14 @@ async function playAll(before: readonly string[], fault: Sweep): Promise<string[
   return wrong;
 }
 
-/** Whatever is saved, the answer is shown and the command has done what it was asked. Gives whether it must be saved. */
+/** Expects the answer to be shown and the exit code to be 0, saved or not. Returns whether the turn must be saved. */
 function expectToldAs({ code, signal, stdout, stderr, isHit }: FaultyResult, { call, kind, stays }: Sweep): boolean {
   if (isHit && deadly.has(kind)) {
     expect(signal).toBe("SIGKILL");
     return false;
   }
   if (call === "open" && code === 1) {
-    // It could not be read, and then nothing is asked.
+    // The rollout could not be read, so no request was sent.
     expect(stderr).toMatch(/^✗ Cannot open .*\.jsonl: (?:too many open files|disk full)$/m);
     expect(stdout).toBe("");
     return false;
@@ -88,11 +88,11 @@ function expectToldAs({ code, signal, stdout, stderr, isHit }: FaultyResult, { c
   expect(stdout).toContain("I heard: second");
   const reason = notSaved.exec(stderr)?.[1];
   if (reason !== undefined && kind in reasons) expect(reason).toBe(reasons[kind as keyof typeof reasons]);
-  // What fails once is tried again.
+  // A write that fails once is retried.
   return reason === undefined || stays !== true;
 }
 
-/** A home with these turns in it, which is as it was when it is reset. */
+/** A home with these turns; reset restores it. */
 async function openHome(before: readonly string[]): Promise<{ cli: Cli; reset: () => Promise<void> }> {
   const cli = await Cli.open({ spawned: true });
   const kept = join(cli.project, "kept");
@@ -107,7 +107,7 @@ async function openHome(before: readonly string[]): Promise<{ cli: Cli; reset: (
   };
 }
 
-/** What users said in all conversations; every whole line must be one. */
+/** The user messages of all conversations; every complete line must be valid JSON. */
 async function allSaid(cli: Cli): Promise<string[]> {
   const texts = await Promise.all(
     (await cli.ids()).map((id) => readFile(join(cli.conversations, `${id}.jsonl`), "utf8")),
@@ -117,7 +117,7 @@ async function allSaid(cli: Cli): Promise<string[]> {
   return payloads.flatMap(({ type, message = "" }) => (type === "user_message" ? [message] : [])).toSorted();
 }
 
-test("in a home that is full a new conversation has an id and is said not to be saved", async () => {
+test("in a full home a new conversation has an id and is reported as not saved", async () => {
   const cli = await Cli.open({ spawned: true });
   const fault = { match: cli.conversations, call: "open", nth: 1, kind: "ENOSPC", stays: true } as const;
   const { code, stdout, stderr } = await faulty.run(cli, ["new"], fault);
@@ -128,7 +128,7 @@ test("in a home that is full a new conversation has an id and is said not to be 
 });
 
 test.each(["active", "config.json"])(
-  "when %s cannot be replaced the old one stays whole, and nothing beside it",
+  "when %s cannot be replaced the old file stays intact, without a temporary file",
   async (name) => {
     const cli = await openSettings();
     const before = await settingsIn(cli, name);
@@ -139,7 +139,7 @@ test.each(["active", "config.json"])(
 );
 
 test.each(["active", "config.json"])(
-  "who is killed before %s is replaced leaves the old one whole, and the next tidies up",
+  "a process killed before %s is replaced leaves the old file intact, and the next one removes the leftovers",
   async (name) => {
     const cli = await openSettings();
     const before = await settingsIn(cli, name);
@@ -153,7 +153,7 @@ test.each(["active", "config.json"])(
   },
 );
 
-/** What makes each file another. */
+/** The command that changes each file. */
 const change: Readonly<Record<string, readonly string[]>> = {
   active: ["new", "--provider", "offline"],
   "config.json": ["set-provider", "offline"],
@@ -166,7 +166,7 @@ async function openSettings(): Promise<Cli> {
   return cli;
 }
 
-/** The files whose names begin so, or that are in the folder of that name, with what they say. */
+/** The files whose path starts with this name, with their contents. */
 async function settingsIn(cli: Cli, name: string): Promise<Record<string, string>> {
   const names = await readdir(cli.home, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -14,7 +14,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const forms = fileURLToPath(new URL("../fixtures/forms/", import.meta.url));
 
-/** A Codex whose model answers once, and a cody with a home of its own. */
+/** A Codex whose model answers once, and a cody with its own home. */
 async function both() {
   const model = await openMock({ strict: false, script: [{ text: "I am Codex." }] });
   const codex = await Codex.open(model);
@@ -23,7 +23,7 @@ async function both() {
   return { codex, manager, requests: model.requests };
 }
 
-/** Puts an export where Codex looks for it, and gives the id it has there. */
+/** Copies an export to where Codex looks for it, and returns its id there. */
 async function place(manager: ConversationManager, codex: Codex, text: string): Promise<string> {
   const exported = await manager.exportConversation(text, { format: "codex" });
   const name = exported.fileName();
@@ -35,12 +35,12 @@ async function place(manager: ConversationManager, codex: Codex, text: string): 
   return name.slice("rollout-2026-11-17T00-00-00-".length, -".jsonl".length);
 }
 
-/** What Codex tells its model of a history. */
+/** The history that Codex sends to its model. */
 function told(history: readonly ResponseItem[]): unknown[] {
   return history.filter(({ type }) => ["message", "function_call", "function_call_output"].includes(type)).map(shape);
 }
 
-test("Codex lists and resumes our export, with all that the model saw", async () => {
+test("Codex lists and resumes cody's export with everything the model saw", async () => {
   const { codex, manager, requests } = await both();
   const { conversation, conversationId } = await manager.newConversation({ name: "Alice's" });
   await conversation.processMessage("my name is Alice");
@@ -56,7 +56,7 @@ test("Codex lists and resumes our export, with all that the model saw", async ()
 });
 
 test.each(["turns", "turns-compacted", "messages", "entries-1", "entries-2"])(
-  "Codex lists and resumes what was written in another form: %s",
+  "Codex lists and resumes a rollout written in another format: %s",
   async (form) => {
     const { codex, manager, requests } = await both();
     const path = join(forms, `${form}.jsonl`);
@@ -68,7 +68,7 @@ test.each(["turns", "turns-compacted", "messages", "entries-1", "entries-2"])(
 );
 
 test.each(["v0.58.0/tools", "v0.147.0/rollback", "v0.166.0/fork", "v0.166.0/revert", "v0.166.0/compact-midturn"])(
-  "Codex resumes what another Codex began, out of one file that stands on its own: %s",
+  "Codex resumes another Codex's conversation from one self-contained file: %s",
   async (scenario) => {
     const { codex, manager, requests } = await both();
     const rollouts = await putCodexRollouts(await temporaryFolder(), scenario);

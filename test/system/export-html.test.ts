@@ -10,7 +10,7 @@ import { exportedText } from "../rollouts/export/lines.js";
 import { openInChromium } from "../support/chromium.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Somebody who would like to be asked for something. */
+/** A server that records the requests it receives. */
 async function listen(): Promise<{ origin: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ function titleOf(dom: string): string {
   return /<title>([^<]*)<\/title>/.exec(dom)?.[1] ?? "";
 }
 
-test("a page that obeys what it shows is found out", async () => {
+test("the check detects a page that runs scripts and loads resources", async () => {
   const { origin, asked } = await listen();
   const image = `<img src="${origin}/broken.png" onerror="document.title='owned'">`;
   const dom = await open(`<!doctype html><title>mine</title><style>@import url(${origin}/x.css)</style>${image}`);
@@ -44,7 +44,7 @@ test("a page that obeys what it shows is found out", async () => {
 test.each([
   ["as it is", (page: string) => page],
   ["with everything unfolded", (page: string) => page.replaceAll("<details ", '<details open="" ')],
-])("in a browser nothing of a hostile conversation runs, and nothing is asked for: %s", async (_, shown) => {
+])("in a browser a hostile conversation runs no script and loads nothing: %s", async (_, shown) => {
   const { origin, asked } = await listen();
   const lines = [...hostileTexts(origin).flatMap(everywhere), ...everywhere("the end")];
   const dom = await open(shown(await exportedText(lines, "html")));

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const run = promisify(execFile);
 const sequences = Number(process.env["CODY_DIFF_SEQUENCES"] ?? 1_000);
 
-test("numbers are those of git diff --numstat, and git apply makes of the old files the new ones", async () => {
+test("the numbers equal git diff --numstat, and git apply turns the old files into the new ones", async () => {
   const folder = await temporaryFolder();
   const patch = join(folder, "diff.patch");
   const [old, now] = [join(folder, "before"), join(folder, "after")];
@@ -25,7 +25,7 @@ test("numbers are those of git diff --numstat, and git apply makes of the old fi
       await putTree(now, sequence.after);
       const tracker = new TurnDiffTracker();
       changesOf(sequence).forEach((change) => tracker.record(change));
-      // It exits with 1 when there are differences.
+      // git diff exits with 1 when there are differences.
       const numstat = await run(
         "git",
         ["diff", "--no-index", "--numstat", "--no-renames", "-z", old, now],
@@ -44,7 +44,7 @@ test("numbers are those of git diff --numstat, and git apply makes of the old fi
   console.log(`${sequences} sequences, ${files} changed files`);
 }, 2_400_000);
 
-/** Nothing of what a user has configured. */
+/** Without the user's git configuration. */
 const plainGit = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
 
 function ourNumbers(tracker: TurnDiffTracker): Record<string, string> {
@@ -56,7 +56,7 @@ function ourNumbers(tracker: TurnDiffTracker): Record<string, string> {
   );
 }
 
-/** Of each file two names follow its numbers; a file that became a link has two rows. */
+/** Each row of numbers is followed by two names; a file that became a symlink has two rows. */
 function numbers(output: string, folders: readonly string[]): Record<string, string> {
   const parts = output.split("\0");
   const found = new Map<string, readonly [added: string, deleted: string]>();

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const run = promisify(execFile);
 const rounds = Number(process.env["CODY_IGNORE_ROUNDS"] ?? 300);
 
-// All ASCII: to git `?` is a byte.
+// ASCII only: git matches `?` with one byte.
 const name = fc.constantFrom("a", "b", "A", "ab", "a.txt", "b.txt", "dir", "deep", "build", ".hidden", "a b", "#x");
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
 const part = fc.oneof(name, fc.constantFrom("*", "**", "*.txt", "a*", "?", "[ab]", "[!a]*", "\\#x", "b\\ld", "*i*"));
@@ -26,7 +26,7 @@ const rule = fc
 const rules = fc.array(rule, { maxLength: 4 }).map((lines) => lines.join("\n"));
 const place = fc.oneof(fc.constant(""), path);
 
-test("what is tracked is what git ls-files finds, whoever says what is ignored", async () => {
+test("the tracked files equal those of git ls-files, for ignore rules from any source", async () => {
   let found = 0;
   let ignored = 0;
   await fc.assert(
@@ -61,7 +61,7 @@ test("what is tracked is what git ls-files finds, whoever says what is ignored",
   console.log(`${rounds} repositories: ${found} files tracked, ${ignored} ignored`);
 }, 1_200_000);
 
-/** A name that is a folder's stays one, and what is a file's cannot have others in it. */
+/** Writes the file unless its path is a folder or goes through a file. */
 async function put(file: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true });

@@ -13,7 +13,7 @@ const timestamp = "2026-11-16T00:00:00.000Z";
 const maxPeakMb = 300;
 const built = new URL("../../dist/index.js", import.meta.url).href;
 
-/** Resumes in a process of its own and says what is left of the history, and the most memory it ever had. */
+/** Resumes in a process of its own and returns the history and the peak memory. */
 const resume = `
   import { readFileSync } from "node:fs";
   import { ConversationManager } from ${JSON.stringify(built)};
@@ -26,7 +26,7 @@ const resume = `
   await manager.shutdown();
 `;
 
-test("a rollout that is larger than a string can be is resumed in the memory its history takes", async () => {
+test("a rollout larger than the longest string is resumed in the memory its history needs", async () => {
   const home = await temporaryFolder();
   const directory = join(home, "conversations");
   await mkdir(directory);
@@ -37,7 +37,7 @@ test("a rollout that is larger than a string can be is resumed in the memory its
   expect(peakMb).toBeLessThan(maxPeakMb);
 });
 
-/** A megabyte of talk and a compaction, again and again. */
+/** Writes a megabyte of messages and a compaction, repeatedly. */
 async function writeHuge(path: string): Promise<void> {
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
   const first = encodeLine(sessionMetaLine({ conversationId: id, now: new Date(timestamp), ...labels }));

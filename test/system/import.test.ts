@@ -19,7 +19,7 @@ const names = [
   "codex.jsonl",
 ];
 
-/** A Codex, and where cody has put a conversation for it. */
+/** A Codex, and the conversation that cody imported for it. */
 async function importedForCodex(name: string) {
   // Not strict: newer Codex sends client_metadata, which is not documented.
   const model = await openMock({ strict: false, script: [{ text: "Alpha, I said." }] });
@@ -39,21 +39,21 @@ function inputOf({ requests }: MockLlm): readonly ResponseItem[] {
   return body?.input ?? [];
 }
 
-test.each(names)("Codex lists and goes on with what was imported from %s", async (name) => {
+test.each(names)("Codex lists and continues a conversation imported from %s", async (name) => {
   const { codex, model, conversationId } = await importedForCodex(name);
   expect(await codex.list()).toMatchObject([{ id: bareId(conversationId), preview: "What do a.txt and b.txt say?" }]);
   expect(await codex.exec("resume", bareId(conversationId), "Which one was it?")).toMatchObject({ code: 0 });
   const input = inputOf(model);
   const from = input.findIndex((item) => JSON.stringify(plain([item])) === JSON.stringify(canonical.slice(0, 1)));
   const said = plain(input.slice(from)).filter((item) => !JSON.stringify(item).includes("environment_context"));
-  // What another model thought is shown by Codex and not sent; its own old thoughts are.
+  // Codex shows another model's reasoning and does not send it; it sends its own.
   const sent = name === "codex.jsonl" ? canonical : canonical.filter((item) => !("thought" in item));
   expect(said.slice(0, sent.length)).toEqual(sent);
   expect(said.at(-1)).toEqual({ user: "Which one was it?" });
   expect(JSON.stringify(input)).not.toContain('"encrypted_content":"');
 });
 
-test("behind a compaction Codex goes on with what cody would", async () => {
+test("after a compaction Codex continues with the same history as cody", async () => {
   const { codex, model, conversationId } = await importedForCodex("diligent-2.jsonl");
   expect(await codex.exec("resume", bareId(conversationId), "Which one was it?")).toMatchObject({ code: 0 });
   const input = inputOf(model);

@@ -5,7 +5,7 @@ import { TmuxScreen } from "../support/cli-tmux.js";
 
 const greeting = `cody ${version}, offline (offline), conv_`;
 
-test("a person is greeted, told about the offline model, answered, and leaves with Ctrl-D", async () => {
+test("the prompt greets, mentions the offline model, answers, and exits on Ctrl-D", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.shows("No OPENAI_API_KEY or ANTHROPIC_API_KEY is set: using the built-in offline model.");
@@ -20,7 +20,7 @@ test("a person is greeted, told about the offline model, answered, and leaves wi
   expect(await cli.said(id)).toEqual(["What is 6 * 7?"]);
 });
 
-test("/status tells about the conversation, /clear begins another, and an unknown command is named", async () => {
+test("/status shows the conversation, /clear starts another, and an unknown command is reported", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.prompts();
@@ -43,7 +43,7 @@ test("/status tells about the conversation, /clear begins another, and an unknow
   expect(await cli.said(id)).toEqual(["my name is Alice"]);
 });
 
-test("Ctrl-C at the prompt gives a hint, and a second one leaves with 130", async () => {
+test("Ctrl-C at the prompt shows a hint, and a second one exits with 130", async () => {
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.press("C-c");
@@ -52,7 +52,7 @@ test("Ctrl-C at the prompt gives a hint, and a second one leaves with 130", asyn
   expect(await screen.ends()).toBe(130);
 });
 
-test("Ctrl-C during an answer stops it, and the conversation goes on", async () => {
+test("Ctrl-C during an answer stops it, and the conversation continues", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { middle: "hold" });
   await screen.prompts();
@@ -66,7 +66,7 @@ test("Ctrl-C during an answer stops it, and the conversation goes on", async () 
   expect(await cli.said(id)).toEqual(["hello", "my name is Alice"]);
 });
 
-test("SIGTERM during an answer ends it, and no prompt stands before the shell's", async () => {
+test("SIGTERM during an answer ends it without another prompt", async () => {
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }), [], { middle: "hold" });
   await screen.prompts();
   await screen.enter("hello");
@@ -87,7 +87,7 @@ test("SIGTERM at the prompt ends its line", async () => {
   await screen.shows("\n› half a line\n");
 });
 
-test("--continue says how many messages there are and knows them", async () => {
+test("--continue shows the number of messages and sends them to the model", async () => {
   const cli = await Cli.open({ spawned: true });
   await cli.run(["chat", "my name is Alice"]);
   const screen = await TmuxScreen.open(cli, ["--continue"]);
@@ -98,7 +98,7 @@ test("--continue says how many messages there are and knows them", async () => {
   expect(await cli.ids()).toHaveLength(1);
 });
 
-test("after kill -9 in the middle of an answer --continue still knows what was said", async () => {
+test("after kill -9 during an answer --continue still has the earlier messages", async () => {
   const cli = await Cli.open({ spawned: true });
   const killed = await TmuxScreen.open(cli, [], { middle: "hold" });
   await killed.prompts();
@@ -116,7 +116,7 @@ test("after kill -9 in the middle of an answer --continue still knows what was s
   expect(await cli.ids()).toHaveLength(1);
 });
 
-test("a terminal of 40 columns wraps what is typed and what is answered, and loses nothing", async () => {
+test("a terminal of 40 columns wraps input and answers without losing text", async () => {
   const columns = 40;
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { columns });
@@ -126,7 +126,7 @@ test("a terminal of 40 columns wraps what is typed and what is answered, and los
   const kept = "orange and nothing else. And my name is Alice";
   await screen.type(begun + takenBack);
   await screen.shows(`› ${begun}${takenBack}\n`);
-  // Back to the first row and on to the second again.
+  // Back to the first row and forward to the second again.
   await screen.press("-N", String(takenBack.length), "BSpace");
   await screen.shows(`› ${begun}\n`);
   await screen.enter(kept);
@@ -140,7 +140,7 @@ test("a terminal of 40 columns wraps what is typed and what is answered, and los
   expect(await cli.said(id)).toEqual([begun + kept, "What is my name?"]);
 });
 
-test("Up and Down in the middle of a line lose nothing that was typed", async () => {
+test("Up and Down in the middle of a line keep the typed text", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli);
   await screen.prompts();

@@ -8,25 +8,25 @@ import type { Cli, CliResult } from "../support/cli.js";
 
 export type FaultyCall = "write" | "fdatasync" | "fsync" | "open" | "rename";
 
-/** A call to the disk that goes wrong; `io-fault.c` says how. */
+/** A fault injected into a disk call; see `io-fault.c`. */
 export interface IoFault {
-  /** A text in the path it is about. */
+  /** Part of the path that the call is about. */
   readonly match: string;
   readonly call: FaultyCall;
   readonly nth: number;
   readonly kind: "EIO" | "ENOSPC" | "EDQUOT" | "EMFILE" | "short" | "tear" | "kill" | "killafter";
-  /** Every such call from then on. */
+  /** Also fails every later call of this kind. */
   readonly stays?: boolean;
 }
 
 export interface FaultyResult extends CliResult {
-  /** Not every run makes as many calls: what comes together is written together. */
+  /** False if the run made fewer calls: writes that are queued together are combined. */
   readonly isHit: boolean;
 }
 
 const source = fileURLToPath(new URL("io-fault.c", import.meta.url));
 
-/** The command line with something between it and the disk. */
+/** Runs the command line with a library between it and the disk. */
 export class FaultyCli {
   readonly #folder: string;
 
@@ -34,7 +34,7 @@ export class FaultyCli {
     this.#folder = folder;
   }
 
-  /** Needs a compiler, and fails without one. */
+  /** Fails without a C compiler. */
   static async compile(): Promise<FaultyCli> {
     const faulty = new FaultyCli(await mkdtemp(join(tmpdir(), "cody-fault-")));
     await promisify(execFile)("cc", [
@@ -58,7 +58,7 @@ export class FaultyCli {
     return { ...result, isHit: (counts.get(call) ?? 0) >= nth };
   }
 
-  /** How often a command makes a call on such paths when nothing goes wrong. */
+  /** How often a command makes this call on matching paths when nothing fails. */
   async count(cli: Cli, args: readonly string[], match: string, call: FaultyCall): Promise<number> {
     const { counts } = await this.#watched(cli, args, match, {});
     return counts.get(call) ?? 0;

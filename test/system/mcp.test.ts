@@ -12,7 +12,7 @@ import type { McpServerEntry } from "../../src/messages/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";
 import { remainingProcesses, type Mark, marked, waitForProcesses } from "../support/processes.js";
 
-/** The server of the protocol's makers that has one of everything. */
+/** The reference server of the MCP project, which has every feature. */
 const everything = "@modelcontextprotocol/server-everything@2026.8.31";
 const runsOfEachKind = 20;
 
@@ -29,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 
-/** Something for every argument a tool must have. */
+/** A value for every required argument of each tool. */
 const given: Readonly<Record<string, Record<string, unknown>>> = {
   echo: { message: "hello" },
   "get-sum": { a: 2, b: 3 },
@@ -41,7 +41,7 @@ const given: Readonly<Record<string, Record<string, unknown>>> = {
   "simulate-research-query": { topic: "tests" },
 };
 
-/** Runs as a task that is asked about again and again, which cody does not do: it says so. */
+/** Runs as a task that must be polled, which cody does not support and reports. */
 const asTasks = new Set(["simulate-research-query"]);
 
 async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
@@ -75,18 +75,14 @@ async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
   return state.tools.map(({ name }) => name);
 }
 
-test(
-  "every tool of the official server is listed, called and cancelled through pipes",
-  { timeout: 120_000 },
-  async () => {
-    const mark = marked("everything");
-    const tools = await tryEveryTool({ command: process.execPath, args: [script], env: mark.env });
-    console.log(`stdio: ${tools.length} tools`);
-    expect(tools.length).toBeGreaterThan(10);
-  },
-);
+test("every tool of the official server is listed, called and cancelled over stdio", { timeout: 120_000 }, async () => {
+  const mark = marked("everything");
+  const tools = await tryEveryTool({ command: process.execPath, args: [script], env: mark.env });
+  console.log(`stdio: ${tools.length} tools`);
+  expect(tools.length).toBeGreaterThan(10);
+});
 
-test("and over HTTP", { timeout: 120_000 }, async () => {
+test("every tool of the official server is listed, called and cancelled over HTTP", { timeout: 120_000 }, async () => {
   const port = await freePort();
   const child = spawn(process.execPath, [script, "streamableHttp"], {
     env: { ...process.env, PORT: String(port) },
@@ -113,12 +109,12 @@ const endings = {
   },
 } satisfies Record<string, (cli: Cli, mark: Mark) => Promise<boolean>>;
 
-/** Whether they end so. */
+/** Whether the signal ended the process. */
 async function endedBy(cli: Cli, mark: Mark, signal: NodeJS.Signals): Promise<boolean> {
   const child = cli.start(["chat", "hello there"], { middle: "hold" });
   child.stdin.end();
-  // The server and its guard.
-  await waitForProcesses(mark, 2);
+  // The server and its guard process.
+  await running(mark, 2);
   child.kill(signal);
   const { code, signal: endedWith } = await finished(child);
   return code !== 0 || endedWith === signal;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
 
-/** Root may write everywhere, so somebody else looks at what is not theirs; needs root, and a checkout all can read. */
+/** Runs as another user, because root can write everywhere. Needs root, and a checkout that every user can read. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
-test("doctor tells of a directory that cannot be written to, also when it is still to be made", async () => {
+test("doctor reports a directory that cannot be written, also one that does not exist yet", async () => {
   const cli = await Cli.open({ spawned: true });
   const folder = join(cli.project, "read-only");
   await mkdir(folder);

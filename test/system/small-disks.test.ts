@@ -8,7 +8,7 @@ import { Cli, commandOf, finished } from "../support/cli.js";
 const run = promisify(execFile);
 const notSaved = "Failed to save turn: ";
 
-/** Mounts something at a folder until the test is over, whatever happens. Needs root, and fails without it. */
+/** Mounts something at a folder until the test ends. Fails without root. */
 async function mount(target: string, ...args: readonly string[]): Promise<void> {
   await mkdir(target, { recursive: true });
   await run("mount", [...args, target]);
@@ -17,14 +17,14 @@ async function mount(target: string, ...args: readonly string[]): Promise<void> 
   });
 }
 
-/** The home of a command line on a disk of its own. */
+/** A command line whose home is on its own disk. */
 async function homeOn(options: string): Promise<Cli> {
   const cli = await Cli.open({ spawned: true });
   await mount(cli.home, "-t", "tmpfs", "-o", `mode=0700,${options}`, "cody-test");
   return cli;
 }
 
-test("on a disk that is full a chat goes on and says so, and is saved again once there is room", async () => {
+test("on a full disk chat continues with a warning, and saves again once there is space", async () => {
   const cli = await homeOn("size=64k");
   expect((await cli.run(["chat", "one"])).code).toBe(0);
   const filler = join(cli.home, "filler");
@@ -46,7 +46,7 @@ test("on a disk that is full a chat goes on and says so, and is saved again once
   expect(await cli.said(id)).toEqual(["one", "three"]);
 });
 
-test("without a free inode a new conversation is said not to be saved", async () => {
+test("without a free inode a new conversation is reported as not saved", async () => {
   const cli = await homeOn("nr_inodes=2");
   const { code, stdout, stderr } = await cli.run(["new"]);
   expect(code).toBe(0);
@@ -58,7 +58,7 @@ test("without a free inode a new conversation is said not to be saved", async ()
   expect(await cli.ids()).toEqual([]);
 });
 
-test("in a home that can only be read conversations are listed, and a chat says that it is not saved", async () => {
+test("in a read-only home conversations are listed, and chat reports that it is not saved", async () => {
   const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["chat", "one"])).code).toBe(0);
   const [id = ""] = await cli.ids();
@@ -82,7 +82,7 @@ test("in a home that can only be read conversations are listed, and a chat says 
   expect(await cli.said(id)).toEqual(["one"]);
 });
 
-test("a limit of the size of files ends no process, and nothing is half saved", async () => {
+test("a file size limit kills no process and leaves nothing half saved", async () => {
   const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["chat", "one"])).code).toBe(0);
   const [id = ""] = await cli.ids();
