@@ -63,7 +63,7 @@ test.each<{ args: string[]; notTTY: FakeOptions["notTTY"] }>([
   { args: ["chat", "go"], notTTY: ["stdout", "stderr"] },
   { args: ["chat", "--json", "go"], notTTY: ["stderr"] },
   { args: ["chat", "--json", "go"], notTTY: ["stdin", "stdout", "stderr"] },
-])("$args without $notTTY as a terminal refuses at once and exits 1", async ({ args, notTTY = [] }) => {
+])("$args without $notTTY as a terminal refuses immediately and exits with 1", async ({ args, notTTY = [] }) => {
   const replies = [calls("effect", "c1", { what: "it" }), says("Then not.")];
   const { terminal, runs, model } = await prepared(replies, { notTTY });
   expect(await terminal.run(...args)).toBe(1);

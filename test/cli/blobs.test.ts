@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 import { mockLlm, wireEnv } from "../support/wire-apis.js";
 
-const whole = `${Array.from({ length: 20_000 }, (_, index) => index + 1).join("\n")}\n`;
+const fullOutput = `${Array.from({ length: 20_000 }, (_, index) => index + 1).join("\n")}\n`;
 
 /** A conversation with a command whose output is longer than the model receives. */
-async function talked(command = "seq 1 20000") {
+async function openWithLongOutput(command = "seq 1 20000") {
   const mock = await mockLlm([
     { calls: [{ id: "call_1", name: "shell", arguments: { command } }] },
     { text: "done" },
@@ -22,13 +22,13 @@ async function talked(command = "seq 1 20000") {
 }
 
 test("output lists and prints the full output of a call", async () => {
-  const { cli, env, id, folder } = await talked();
-  expect((await cli.run(["output", id], { env })).stdout).toBe(`call_1  ${whole.length} bytes\n`);
+  const { cli, env, id, folder } = await openWithLongOutput();
+  expect((await cli.run(["output", id], { env })).stdout).toBe(`call_1  ${fullOutput.length} bytes\n`);
   const { code, stdout } = await cli.run(["output", id, "call_1"], { env });
-  expect([code, stdout === whole]).toEqual([0, true]);
+  expect([code, stdout === fullOutput]).toEqual([0, true]);
   const [sha256] = await readdir(folder);
   expect(JSON.parse((await cli.run(["output", id, "--json"], { env })).stdout)).toEqual([
-    { type: "blob", call_id: "call_1", sha256, bytes: whole.length },
+    { type: "blob", call_id: "call_1", sha256, bytes: fullOutput.length },
   ]);
   expect(await cli.run(["output", id, "call_2"], { env })).toMatchObject({
     code: 1,
@@ -42,14 +42,14 @@ test("output lists and prints the full output of a call", async () => {
 });
 
 test("control characters in a stored output are replaced unless --raw is given", async () => {
-  const { cli, env, id } = await talked("seq 1 20000; printf 'a\\033[2J\\r\\n'");
+  const { cli, env, id } = await openWithLongOutput("seq 1 20000; printf 'a\\033[2J\\r\\n'");
   const { stdout } = await cli.run(["output", id, "call_1"], { env });
   expect(stdout.slice(-7)).toBe("a\u241b[2J\n".padStart(7, "\n"));
   expect((await cli.run(["output", id, "call_1", "--raw"], { env })).stdout.slice(-8)).toBe("\na\u001b[2J\r\n");
 });
 
 test("doctor accepts intact stored outputs and reports damaged and orphaned ones", async () => {
-  const { cli, env, id, folder } = await talked();
+  const { cli, env, id, folder } = await openWithLongOutput();
   expect(await cli.run(["doctor"], { env })).toMatchObject({
     code: 0,
     stdout: "Checked 1 conversation: no problems found\n",
@@ -70,7 +70,7 @@ test("doctor accepts intact stored outputs and reports damaged and orphaned ones
 });
 
 test("list and the next turn ignore stored outputs, and scrub removes one with a secret", async () => {
-  const { cli, env, id, folder } = await talked("seq 1 20000; echo pin=4711");
+  const { cli, env, id, folder } = await openWithLongOutput("seq 1 20000; echo pin=4711");
   expect(await cli.run(["list"], { env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Total: 1 conv") });
   expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "and so on\n" });
   const found = await cli.run(["scrub", id, "--pattern", "pin", "--write"], { env });

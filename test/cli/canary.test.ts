@@ -36,7 +36,7 @@ const canaries = {
 } as const;
 
 /** The canaries found in these texts, with the place each was found in. */
-function hits(texts: ReadonlyMap<string, string>): { canary: string; where: string }[] {
+function findCanaries(texts: ReadonlyMap<string, string>): { canary: string; where: string }[] {
   return Object.entries(canaries).flatMap(([canary, secret]) =>
     [...texts].flatMap(([where, text]) =>
       encodingsOf(secret).some((form) => text.includes(form)) ? [{ canary, where }] : [],
@@ -57,7 +57,7 @@ const json =
       .end(JSON.stringify({ error: { message: message(request), type: "invalid_request_error" } }));
 
 const key = ({ headers }: Received): string => String(headers["x-api-key"] ?? headers.authorization);
-const over = json(400, () => "that was all");
+const badRequest = json(400, () => "that was all");
 
 /** One failure for each turn; requests that are retried are then rejected. */
 const failures: Answer[] = [
@@ -68,16 +68,16 @@ const failures: Answer[] = [
   json(404, ({ path }) => `Invalid URL (POST ${path})`),
   (response, request) => void response.writeHead(422, "No").end(echoOf(request)),
   (response, request) => void response.writeHead(500, key(request)).end(`<html>\n${echoOf(request)}</html>`),
-  over,
+  badRequest,
   (response, request) =>
     void response.writeHead(429, { "retry-after": "0", "x-echo": key(request) }).end(echoOf(request)),
-  over,
+  badRequest,
   (response, request) =>
     void response.writeHead(200, { "content-type": `text/${key(request).replace("Bearer ", "")}` }).end(),
-  over,
+  badRequest,
   (response, request) =>
     void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ echo: echoOf(request) })),
-  over,
+  badRequest,
   (response, request) => {
     begin(response, dataOf({ type: "error", error: { type: "invalid_request_error", message: echoOf(request) } }));
     response.end();
@@ -86,7 +86,7 @@ const failures: Answer[] = [
     begin(response, dataOf(`not json ${key(request)}`));
     response.end();
   },
-  over,
+  badRequest,
   (response) =>
     void response
       .writeHead(307, {
@@ -96,21 +96,21 @@ const failures: Answer[] = [
 ];
 
 /** Removes the user's own messages, which may be shown to the user. */
-function withoutOwnWords(stdout: string): string {
+function withoutUserMessages(stdout: string): string {
   return stdout
     .split("\n")
     .filter((line) => !/"type":"user_message"|"role":"user"/.test(line))
     .join("\n");
 }
 
-async function kept(cli: Cli): Promise<Map<string, string>> {
+async function storedFiles(cli: Cli): Promise<Map<string, string>> {
   const entries = await readdir(cli.home, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const others = paths.filter((path) => path !== join(cli.home, "config.json"));
   return new Map(await Promise.all(others.map(async (path) => [path, await readFile(path, "latin1")] as const)));
 }
 
-async function plant(cli: Cli): Promise<void> {
+async function plantCanaries(cli: Cli): Promise<void> {
   await mkdir(join(cli.project, ".git"));
   await writeFile(join(cli.project, ".git", "HEAD"), "ref: refs/heads/main\n");
   const remote = `[remote "origin"]\n\turl = https://alice:${canaries.gitPassword}@git.example/repo.git\n`;
@@ -137,7 +137,7 @@ async function refusingProxy(): Promise<string> {
   return await listen(proxy);
 }
 
-const hidden = {
+const secretVariables = {
   DEPLOY_TOKEN: canaries.toolToken,
   HIDDEN_TOKEN: canaries.hiddenToken,
   DATABASE_URL: `postgres://app:${canaries.databasePassword}@db.example/x`,
@@ -145,25 +145,25 @@ const hidden = {
 };
 
 /** The flags that choose the wire API, the prefix of its variables, and the keys of both vendors. */
-function choiceOf({ provider, api, model }: (typeof wireApis)[number]) {
+function flagsAndKeysFor({ provider, api, model }: (typeof wireApis)[number]) {
   const [own, other] = provider === "openai" ? ["OPENAI", "ANTHROPIC"] : ["ANTHROPIC", "OPENAI"];
-  const keys = { [`${own}_API_KEY`]: canaries.envKey, [`${other}_API_KEY`]: canaries.otherKey, ...hidden };
+  const keys = { [`${own}_API_KEY`]: canaries.envKey, [`${other}_API_KEY`]: canaries.otherKey, ...secretVariables };
   return { own, keys, flags: ["--provider", provider, "--api", api, "--model", model] };
 }
 
 describe.each(wireApis)("over $api", (spoken) => {
-  const { own, keys, flags } = choiceOf(spoken);
+  const { own, keys, flags } = flagsAndKeysFor(spoken);
 
   test("no failed request leaks a secret", async () => {
     const cli = await Cli.open();
-    await plant(cli);
+    await plantCanaries(cli);
     await configure(cli, { toolEnv: ["DEPLOY_TOKEN"], providers: { "my-lab": { apiKey: canaries.configKey } } });
     const left = failures.values();
-    const server = await serve((...args) => (left.next().value ?? over)(...args));
+    const server = await serve((...args) => (left.next().value ?? badRequest)(...args));
     const baseUrl = `${server.url}/v1`;
     const texts = new Map<string, string>();
     const note = (what: string, { stdout, stderr }: CliResult): void => {
-      texts.set(`${what}: stdout`, withoutOwnWords(stdout)).set(`${what}: stderr`, stderr);
+      texts.set(`${what}: stdout`, withoutUserMessages(stdout)).set(`${what}: stderr`, stderr);
     };
     const run = async (what: string, args: readonly string[], env: Record<string, string> = {}, input?: string) =>
       note(what, await cli.run(args, { env: { ...keys, ...env }, ...(input === undefined ? {} : { input }) }));
@@ -198,8 +198,8 @@ describe.each(wireApis)("over $api", (spoken) => {
     await configure(cli, { baseUrl: address(canaries.filePassword) });
     await run("a password in the file", ["chat", "hello", ...flags]);
 
-    for (const [path, text] of await kept(cli)) texts.set(path, text);
-    expect(hits(texts)).toEqual([]);
+    for (const [path, text] of await storedFiles(cli)) texts.set(path, text);
+    expect(findCanaries(texts)).toEqual([]);
     expect(JSON.stringify(server.requests)).toContain(canaries.envKey);
     expect(JSON.stringify(server.requests)).toContain(canaries.configKey);
     expect(server.requests.length).toBeGreaterThan(failures.length);
@@ -217,19 +217,19 @@ describe.each(wireApis)("over $api", (spoken) => {
     child.kill("SIGINT");
     await finished(child);
     expect(listed).toContain("--base-url");
-    expect(hits(new Map([["the list of processes", listed]]))).toEqual([]);
+    expect(findCanaries(new Map([["the list of processes", listed]]))).toEqual([]);
   });
 });
 
 // In parallel, because cody waits several seconds before it gives up on a proxy.
 test("no failing proxy leaks a secret, over any API", async () => {
   const cli = await Cli.open();
-  const server = await serve(over);
+  const server = await serve(badRequest);
   const proxies = [
     { proxy: `http://user:${canaries.proxyPassword}@${await refusingProxy()}`, format: ["--json"] },
     { proxy: `http://user:${canaries.deadProxyPassword}@127.0.0.1:1`, format: [] },
   ];
-  const runs = wireApis.flatMap((spoken) => proxies.map((proxy) => ({ ...choiceOf(spoken), ...proxy })));
+  const runs = wireApis.flatMap((spoken) => proxies.map((proxy) => ({ ...flagsAndKeysFor(spoken), ...proxy })));
   const texts = await Promise.all(
     runs.map(async ({ flags, keys, proxy, format }, index) => {
       const home = join(cli.home, String(index));
@@ -238,11 +238,11 @@ test("no failing proxy leaks a secret, over any API", async () => {
         { env: { ...keys, CODY_HOME: home, HTTP_PROXY: proxy } },
       );
       expect(code).toBe(1);
-      return [[`${index}: stdout`, withoutOwnWords(stdout)] as const, [`${index}: stderr`, stderr] as const];
+      return [[`${index}: stdout`, withoutUserMessages(stdout)] as const, [`${index}: stderr`, stderr] as const];
     }),
   );
-  const all = new Map([...texts.flat(), ...(await kept(cli))]);
-  expect(hits(all)).toEqual([]);
+  const all = new Map([...texts.flat(), ...(await storedFiles(cli))]);
+  expect(findCanaries(all)).toEqual([]);
   expect(server.requests).toEqual([]);
   expect([...all.keys()].filter((path) => path.endsWith(".jsonl"))).toHaveLength(runs.length);
 }, 60_000);
@@ -255,7 +255,8 @@ test("the search finds a leaked secret, plain and encoded", () => {
       Buffer.from(secret).toString("base64"),
       Buffer.from(`user:${secret}`).toString("base64"),
     ];
-    for (const form of forms) expect(hits(new Map([["a file", `x${form}y`]]))).toEqual([{ canary, where: "a file" }]);
+    for (const form of forms)
+      expect(findCanaries(new Map([["a file", `x${form}y`]]))).toEqual([{ canary, where: "a file" }]);
   }
   expect(Object.keys(canaries).length).toBeGreaterThanOrEqual(20);
 });

@@ -7,7 +7,7 @@ import { everything } from "../rollouts/trash/conversation-on-disk.js";
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A conversation last changed this many days ago. */
-async function aged(cli: Cli, days: number, cwd = cli.project): Promise<string> {
+async function agedConversation(cli: Cli, days: number, cwd = cli.project): Promise<string> {
   const id = (await cli.run(["new"], { cwd })).stdout.trim();
   const then = new Date(Date.now() - days * dayMs);
   await utimes(join(cli.conversations, `${id}.jsonl`), then, then);
@@ -16,7 +16,7 @@ async function aged(cli: Cli, days: number, cwd = cli.project): Promise<string> 
 
 test("clean moves conversations older than seven days, and undelete restores them byte for byte", async () => {
   const cli = await Cli.open();
-  const [old, fresh] = [await aged(cli, 8), await aged(cli, 6)];
+  const [old, fresh] = [await agedConversation(cli, 8), await agedConversation(cli, 6)];
   const path = join(cli.conversations, `${old}.jsonl`);
   await writeFile(`${path}.torn-1`, "{");
   const before = await everything(cli.conversations);
@@ -48,7 +48,7 @@ test("clean moves conversations older than seven days, and undelete restores the
 
 test("clean --older-than accepts an age and rejects an invalid one", async () => {
   const cli = await Cli.open();
-  const id = await aged(cli, 3);
+  const id = await agedConversation(cli, 3);
   expect((await cli.run(["clean", "--older-than", "1w"])).stdout).toBe("No conversations older than 7 days.\n");
   for (const age of ["0d", "7", "d", "-1d", "1.5d", "7 d", "1y", "999999d"]) {
     expect(await cli.run(["clean", `--older-than=${age}`])).toMatchObject({
@@ -71,7 +71,11 @@ test("clean --all is limited to this project and keeps pinned conversations", as
   const cli = await Cli.open();
   const [here, there] = [join(cli.project, "here"), join(cli.project, "there")];
   for (const folder of [here, there]) await mkdir(join(folder, ".git"), { recursive: true });
-  const [own, other, pinned] = [await aged(cli, 0, here), await aged(cli, 90, there), await aged(cli, 0, here)];
+  const [own, other, pinned] = [
+    await agedConversation(cli, 0, here),
+    await agedConversation(cli, 90, there),
+    await agedConversation(cli, 0, here),
+  ];
   await cli.run(["pin", pinned]);
   const { code, stdout } = await cli.run(["clean", "--all"], { cwd: here });
   expect(code).toBe(0);
@@ -84,7 +88,7 @@ test("clean --all is limited to this project and keeps pinned conversations", as
 
 test("clean reports conversations it cannot move and moves the others", async () => {
   const cli = await Cli.open();
-  const ids = [await aged(cli, 10), await aged(cli, 9)];
+  const ids = [await agedConversation(cli, 10), await agedConversation(cli, 9)];
   const linked = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
   const elsewhere = join(cli.project, "elsewhere.jsonl");
   await writeFile(elsewhere, "{}\n");
@@ -112,7 +116,7 @@ test("clean reports conversations it cannot move and moves the others", async ()
 
 test("clean --trash deletes only after confirmation and warns that deleted data may be recoverable", async () => {
   const cli = await Cli.open();
-  const id = await aged(cli, 20);
+  const id = await agedConversation(cli, 20);
   await cli.run(["rename", id, "secret plan"]);
   await utimes(join(cli.conversations, `${id}.jsonl`), 0, 0);
   await cli.run(["clean"]);
@@ -138,7 +142,7 @@ test("clean --trash deletes only after confirmation and warns that deleted data 
 
 test("clean and undelete show the name or the first message, and undelete accepts the name", async () => {
   const cli = await Cli.open();
-  const [named, titled] = [await aged(cli, 0), await aged(cli, 0)];
+  const [named, titled] = [await agedConversation(cli, 0), await agedConversation(cli, 0)];
   await cli.run(["chat", "--resume", named, "hello"]);
   await cli.run(["rename", named, "big plan"]);
   await cli.run(["chat", "--resume", titled, "fix \u001b[31mthe build\nand more"]);
@@ -160,7 +164,7 @@ test("clean and undelete show the name or the first message, and undelete accept
 
 test("conversations of the same name in the trash are distinguished by their ids", async () => {
   const cli = await Cli.open();
-  const ids = [await aged(cli, 0), await aged(cli, 0)];
+  const ids = [await agedConversation(cli, 0), await agedConversation(cli, 0)];
   for (const id of ids) await cli.run(["rename", id, "twin"]);
   await cli.run(["clean", "--all"]);
   const { code, stderr } = await cli.run(["undelete", "twin"]);
@@ -171,7 +175,7 @@ test("conversations of the same name in the trash are distinguished by their ids
 
 test("undelete does not overwrite an existing file, and clean skips Codex's directory", async () => {
   const cli = await Cli.open();
-  const id = await aged(cli, 20);
+  const id = await agedConversation(cli, 20);
   const path = join(cli.conversations, `${id}.jsonl`);
   await cli.run(["clean"]);
   await writeFile(path, "new\n");

@@ -18,7 +18,7 @@ async function withCodex(scenario: string): Promise<{ cli: Cli; codex: string; r
   return { cli, codex, rollout };
 }
 
-async function said(path: string): Promise<unknown[]> {
+async function userMessages(path: string): Promise<unknown[]> {
   const lines = await rolloutLines(path);
   return lines.flatMap(({ payload }) => (payload["type"] === "user_message" ? [payload["message"]] : []));
 }
@@ -56,7 +56,7 @@ test.each(["v0.58.0/simple", "v0.147.0/simple"])(
     });
     const after = await readFile(rollout.path, "utf8");
     expect(after.startsWith(before)).toBe(true);
-    expect((await said(rollout.path)).at(-1)).toBe("my name is Alice");
+    expect((await userMessages(rollout.path)).at(-1)).toBe("my name is Alice");
     expect((await rolloutLines(rollout.path)).filter(({ type }) => type === "session_meta")).toHaveLength(1);
     expect(await stat(rollout.path)).toMatchObject({ ino, mode });
     expect(await cli.ids()).toEqual([]);
@@ -77,7 +77,7 @@ test("a rollout only Codex can write to is continued in a copy that Codex can re
   expect(await readFile(rollout.path, "utf8")).toBe(before);
   const names = await readdir(join(codex, "sessions"), { recursive: true });
   const copy = names.find((name) => name.includes(id.slice("conv_".length))) ?? "";
-  expect((await said(join(codex, "sessions", copy))).at(-1)).toBe("and now?");
+  expect((await userMessages(join(codex, "sessions", copy))).at(-1)).toBe("and now?");
   const [first, ...rest] = await rolloutLines(join(codex, "sessions", copy));
   expect(first?.payload).toMatchObject({ forked_from_id: rollout.id.slice("conv_".length) });
   expect(Object.keys(first?.payload ?? {})).not.toContain("history_mode");
@@ -140,7 +140,7 @@ test("a conversation can be named by the path of its file, with any file name", 
     stdout: expect.stringContaining(`✓ Resumed conversation: ${rollout.id}\n`),
   });
   await cli.run(["chat", "hello", "--conversation-dir", "own"]);
-  expect((await said(join(cli.project, "kept.jsonl"))).at(-1)).toBe("hello");
+  expect((await userMessages(join(cli.project, "kept.jsonl"))).at(-1)).toBe("hello");
   await writeFile(join(cli.project, "no id.jsonl"), "{}\n");
   expect(await cli.run(["resume", "no id.jsonl"])).toMatchObject({ code: 1 });
   expect(await cli.run(["resume", "missing.jsonl"])).toMatchObject({

@@ -22,9 +22,9 @@ test.each([
   expect(outputTo(Object.assign(new PassThrough(), kind), env).columns).toBe(columns);
 });
 
-const strange = [0, Number.NaN, -5];
+const invalidColumns = [0, Number.NaN, -5];
 
-test.each(strange)("help is readable on a terminal that reports %s columns", async (columns) => {
+test.each(invalidColumns)("help is readable on a terminal that reports %s columns", async (columns) => {
   const usual = await FakeTerminal.open(scripted([]));
   await usual.run("--help");
   const terminal = await FakeTerminal.open(scripted([]), { columns });
@@ -32,7 +32,7 @@ test.each(strange)("help is readable on a terminal that reports %s columns", asy
   expect(terminal.screen).toBe(usual.screen);
 });
 
-test.each(strange)("the interactive prompt works on a terminal that reports %s columns", async (columns) => {
+test.each(invalidColumns)("the interactive prompt works on a terminal that reports %s columns", async (columns) => {
   const terminal = await FakeTerminal.open(scripted([says("One."), says("Two.")]), { columns });
   const running = terminal.run();
   await terminal.shows("› ");

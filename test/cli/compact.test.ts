@@ -20,7 +20,7 @@ test.each([["compact"], ["compact", "--dry-run"], ["compact", "--undo"], ["conte
 );
 
 test("compact replaces the history with a summary and keeps the original lines", async () => {
-  const { cli, id } = await talkedTo();
+  const { cli, id } = await openWithFourTurns();
   const { code, stdout, stderr } = await cli.run(["compact", "keep", "the", "name"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(compactedLine) });
   expect(stderr).toMatch(/^Compacting conversation history\.\.\. \([\d.]+k? tokens\)\n$/m);
@@ -32,7 +32,7 @@ test("compact replaces the history with a summary and keeps the original lines",
 });
 
 test("compact --undo restores the history before the last compaction, once", async () => {
-  const { cli } = await talkedTo();
+  const { cli } = await openWithFourTurns();
   await cli.run(["compact"]);
   expect(await cli.run(["compact", "--undo"])).toMatchObject({
     code: 0,
@@ -48,7 +48,7 @@ test("compact --undo restores the history before the last compaction, once", asy
 });
 
 test("compact --dry-run lists what would be kept and dropped, and writes nothing", async () => {
-  const { cli, id } = await talkedTo();
+  const { cli, id } = await openWithFourTurns();
   const file = join(cli.conversations, `${id}.jsonl`);
   const before = await readFile(file, "utf8");
   const { code, stdout } = await cli.run(["compact", "--dry-run"]);
@@ -63,7 +63,7 @@ test("compact --dry-run lists what would be kept and dropped, and writes nothing
 });
 
 test("compact --json prints one value on stdout and nothing else", async () => {
-  const { cli } = await talkedTo();
+  const { cli } = await openWithFourTurns();
   const { stdout, stderr, code } = await cli.run(["compact", "--json"]);
   const outcome = JSON.parse(stdout) as CompactionOutcome;
   expect({ code, outcome }).toMatchObject({ code: 0, outcome: { status: "compacted", strategy: "codex" } });
@@ -92,12 +92,12 @@ test.each([
   [["compact", "--resume", "conv_none"], 1, "Conversation 'conv_none' not found"],
   [["context", "conv_none"], 1, "Conversation 'conv_none' not found"],
 ])("%j is rejected", async (args, code, text) => {
-  const { cli } = await talkedTo();
+  const { cli } = await openWithFourTurns();
   expect(await cli.run(args)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(text) });
 });
 
 test("compact --resume selects another conversation and does not change the active one", async () => {
-  const { cli, id } = await talkedTo();
+  const { cli, id } = await openWithFourTurns();
   const active = (await cli.run(["new"])).stdout.trim();
   expect(await cli.run(["compact", "--resume", id])).toMatchObject({
     code: 0,
@@ -108,7 +108,7 @@ test("compact --resume selects another conversation and does not change the acti
 });
 
 test("context shows the token use of the active or the named conversation", async () => {
-  const { cli, id } = await talkedTo();
+  const { cli, id } = await openWithFourTurns();
   const { code, stdout } = await cli.run(["context"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^offline: [\d.]+k? of 128k tokens, <?\d+%\nCompacts above 102k tokens\n\n  instructions /);
@@ -122,7 +122,7 @@ test("context shows the token use of the active or the named conversation", asyn
 });
 
 test("context works on a conversation that is in use", async () => {
-  const { cli, id } = await talkedTo();
+  const { cli, id } = await openWithFourTurns();
   const child = cli.start(["--resume", id]);
   child.stdin.write("hello\n");
   await new Promise<void>((resolve) => child.stdout.once("data", () => resolve()));
@@ -135,7 +135,7 @@ test("context works on a conversation that is in use", async () => {
 });
 
 /** A conversation of four turns. */
-async function talkedTo(): Promise<{ cli: Cli; id: string }> {
+async function openWithFourTurns(): Promise<{ cli: Cli; id: string }> {
   const cli = await Cli.open();
   const input = ["My name is Alice", "What is 2+2?", "What is 3+3?", "What is 4+4?"]
     .map((line) => `${line}\n`)

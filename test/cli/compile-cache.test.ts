@@ -6,7 +6,7 @@ import { Cli } from "../support/cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Node 20 has no compile cache. */
-const kept = "enableCompileCache" in nodeModule ? ["cody"] : [];
+const expectedCaches = "enableCompileCache" in nodeModule ? ["cody"] : [];
 
 /** The names in the cache folder after a list. */
 async function cachesAfterList(caches: string, env: Readonly<Record<string, string>>): Promise<string[]> {
@@ -24,11 +24,11 @@ test("Node's compile cache is stored in the user's own cache folder if it exists
   await mkdir(caches);
   expect(await cachesAfterList(caches, { HOME: home, NODE_DISABLE_COMPILE_CACHE: "1" })).toEqual([]);
   expect(await cachesAfterList(caches, { HOME: home, NODE_COMPILE_CACHE: await temporaryFolder() })).toEqual([]);
-  expect(await cachesAfterList(caches, { HOME: home })).toEqual(kept);
-  expect(await cachesAfterList(caches, { HOME: home })).toEqual(kept);
-  for (const name of kept) expect((await stat(join(caches, name))).mode & 0o777).toBe(0o700);
+  expect(await cachesAfterList(caches, { HOME: home })).toEqual(expectedCaches);
+  expect(await cachesAfterList(caches, { HOME: home })).toEqual(expectedCaches);
+  for (const name of expectedCaches) expect((await stat(join(caches, name))).mode & 0o777).toBe(0o700);
   const chosen = await temporaryFolder();
-  expect(await cachesAfterList(chosen, { HOME: home, XDG_CACHE_HOME: chosen })).toEqual(kept);
+  expect(await cachesAfterList(chosen, { HOME: home, XDG_CACHE_HOME: chosen })).toEqual(expectedCaches);
 });
 
 test("Node's compile cache is disabled when others can write to the cache folder or it is not a folder", async () => {

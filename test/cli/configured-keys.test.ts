@@ -23,7 +23,7 @@ async function homeWith(config: unknown): Promise<{ cli: Cli; file: string }> {
 }
 
 /** Every file in the home except the configuration. */
-async function leftBehind({ home }: Cli): Promise<string> {
+async function filesExceptConfig({ home }: Cli): Promise<string> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== "config.json");
   const texts = await Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), "utf8")));
@@ -48,7 +48,7 @@ test("a configured key and address are used by every later process", async () =>
     ["/v1/responses", 200],
   ]);
   expect((await stat(join(cli.home, "config.json"))).mode & 0o777).toBe(0o600);
-  expect(await leftBehind(cli)).not.toContain(key);
+  expect(await filesExceptConfig(cli)).not.toContain(key);
 });
 
 test("an object under provider is an alias of providers", async () => {
@@ -160,5 +160,5 @@ test("a configured key appears in no message and no log", async () => {
   const { cli } = await homeWith({ providers: { openai: { apiKey: key, baseUrl: `${mock.url}/v1` } } });
   const { code, stdout, stderr } = await cli.run(["chat", "Hi"], { env: { CODY_DEBUG: "1" } });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("no such thing: [redacted]") });
-  expect(stdout + stderr + (await leftBehind(cli))).not.toContain(key);
+  expect(stdout + stderr + (await filesExceptConfig(cli))).not.toContain(key);
 });

@@ -9,7 +9,7 @@ import { Cli } from "../support/cli.js";
 import { assistant, calls, type Reply, says, scripted } from "../support/scripted-provider.js";
 
 const hostile = "\u001b]0;owned\u0007 \u001b[2J\u009b31m \u202eevil\u2066\u007f\r\n\tkept";
-const shown = "\u241b]0;owned\u2407 \u241b[2J\u{fffd}31m \u{fffd}evil\u{fffd}\u2421\n\tkept";
+const neutralized = "\u241b]0;owned\u2407 \u241b[2J\u{fffd}31m \u{fffd}evil\u{fffd}\u2421\n\tkept";
 const pipes = { notTTY: ["stdin", "stdout", "stderr"] } as const;
 
 /** An answer in deltas of one character, so that every escape sequence is split. */
@@ -24,7 +24,7 @@ function inCharacters(text: string): Reply {
 test("control characters of an answer are escaped in a pipe, wherever its deltas are split", async () => {
   const terminal = await FakeTerminal.open(scripted([inCharacters(hostile)]), pipes);
   expect(await terminal.run("chat", "go")).toBe(0);
-  expect(terminal.screen).toBe(`${shown}\n`);
+  expect(terminal.screen).toBe(`${neutralized}\n`);
 });
 
 test.each([{}, pipes])("with --raw an answer is printed unchanged: %j", async (options) => {
@@ -52,7 +52,7 @@ test.each([[], ["--raw"]])("control characters on stderr are escaped: %j", async
   const terminal = await FakeTerminal.open(failing, { ...pipes, env: { PATH: process.env["PATH"] ?? "" } });
   expect(await terminal.run(...flags, "--sandbox", "danger-full-access", "chat", "go")).not.toBe(0);
   expect(terminal.errors).toContain("  a\u241b[2J\n");
-  expect(terminal.errors).toContain(`✗ No ${shown.replace("\n", "\n  ")}`);
+  expect(terminal.errors).toContain(`✗ No ${neutralized.replace("\n", "\n  ")}`);
   expect(terminal.errors).not.toMatch(/\p{Cc}(?<![\n\t])|[\u202a-\u202e\u2066-\u2069]/u);
 });
 

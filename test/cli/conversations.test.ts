@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 
-async function age(cli: Cli, id: string, days: number): Promise<void> {
+async function makeOlder(cli: Cli, id: string, days: number): Promise<void> {
   const then = (Date.now() - days * 24 * 60 * 60 * 1000) / 1000;
   await utimes(join(cli.conversations, `${id}.jsonl`), then, then);
 }
@@ -44,14 +44,14 @@ test("/conversations clean and clean-all move conversations to the trash, except
   const ids = [];
   for (const days of [1, 8]) {
     const id = (await cli.run(["new"])).stdout.trim();
-    await age(cli, id, days);
+    await makeOlder(cli, id, days);
     ids.push(id);
   }
   const [fresh = "", old = ""] = ids;
   const other = join(cli.project, "other");
   await mkdir(join(other, ".git"), { recursive: true });
   const elsewhere = (await cli.run(["new"], { cwd: other })).stdout.trim();
-  await age(cli, elsewhere, 90);
+  await makeOlder(cli, elsewhere, 90);
   expect(await converse(cli, "/conversations clean")).toContain(`✓ Moved 1 conversation to the trash`);
   expect((await cli.ids()).toSorted()).toEqual([fresh, elsewhere].toSorted());
   expect(await converse(cli, "/conversations clean")).toBe("No conversations older than 7 days.\n");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { everything } from "../rollouts/trash/conversation-on-disk.js";
 import { Cli, saysOn } from "../support/cli.js";
 
-async function started(cli: Cli, text: string): Promise<string> {
+async function startConversation(cli: Cli, text: string): Promise<string> {
   const id = (await cli.run(["new"])).stdout.trim();
   await cli.run(["chat", text]);
   return id;
@@ -12,7 +12,10 @@ async function started(cli: Cli, text: string): Promise<string> {
 
 test("delete moves a conversation to the trash, and undelete restores it byte for byte", async () => {
   const cli = await Cli.open();
-  const [gone, stays] = [await started(cli, "the one to delete"), await started(cli, "the one to keep")];
+  const [gone, stays] = [
+    await startConversation(cli, "the one to delete"),
+    await startConversation(cli, "the one to keep"),
+  ];
   await writeFile(join(cli.conversations, `${gone}.jsonl.torn-1`), "{");
   const before = await everything(cli.conversations);
   expect(await cli.run(["delete", gone])).toEqual({
@@ -33,7 +36,12 @@ test("delete moves a conversation to the trash, and undelete restores it byte fo
 
 test("delete accepts id prefixes, names, files and several of them, each deleted once", async () => {
   const cli = await Cli.open();
-  const ids = [await started(cli, "a"), await started(cli, "b"), await started(cli, "c"), await started(cli, "d")];
+  const ids = [
+    await startConversation(cli, "a"),
+    await startConversation(cli, "b"),
+    await startConversation(cli, "c"),
+    await startConversation(cli, "d"),
+  ];
   const [first = "", second = "", third = "", pinned = ""] = ids;
   await cli.run(["rename", second, "big plan"]);
   await cli.run(["pin", pinned]);
@@ -49,7 +57,7 @@ test("delete accepts id prefixes, names, files and several of them, each deleted
 
 test("delete with an unknown or ambiguous id deletes nothing and reports each error", async () => {
   const cli = await Cli.open();
-  const [first, second] = [await started(cli, "a"), await started(cli, "b")];
+  const [first, second] = [await startConversation(cli, "a"), await startConversation(cli, "b")];
   const { code, stdout, stderr } = await cli.run(["delete", first, "conv_none", "conv_0"]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(
@@ -71,7 +79,7 @@ test("delete with an unknown or ambiguous id deletes nothing and reports each er
 
 test("delete keeps a conversation in use, a symlink and Codex's files, and says why", async () => {
   const cli = await Cli.open();
-  const [busy, free] = [await started(cli, "a"), await started(cli, "b")];
+  const [busy, free] = [await startConversation(cli, "a"), await startConversation(cli, "b")];
   const linked = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
   await writeFile(join(cli.project, "elsewhere.jsonl"), "{}\n");
   await symlink(join(cli.project, "elsewhere.jsonl"), join(cli.conversations, `${linked}.jsonl`));
@@ -96,7 +104,7 @@ test("delete keeps a conversation in use, a symlink and Codex's files, and says 
 
 test("only removed bytes count as freed, and a file with another hard link is not reported as overwritten", async () => {
   const cli = await Cli.open();
-  const [linked, alone] = [await started(cli, "kept elsewhere"), await started(cli, "not kept")];
+  const [linked, alone] = [await startConversation(cli, "kept elsewhere"), await startConversation(cli, "not kept")];
   const path = join(cli.conversations, `${linked}.jsonl`);
   const other = join(cli.project, "another-name.jsonl");
   await link(path, other);
@@ -117,7 +125,7 @@ test("only removed bytes count as freed, and a file with another hard link is no
   expect(await readFile(other, "utf8")).toBe(text);
   expect(await readdir(join(cli.home, "trash"))).toEqual([]);
   // The text output, first when nothing was overwritten, then when something was.
-  const again = await started(cli, "once more");
+  const again = await startConversation(cli, "once more");
   await rm(other);
   await link(join(cli.conversations, `${again}.jsonl`), other);
   await cli.run(["delete", again]);

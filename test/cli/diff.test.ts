@@ -8,7 +8,7 @@ import { openManager } from "../support/open-conversation.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
 
 /** A conversation in its own folder that runs one of these commands in each turn. */
-async function changedBy(commands: readonly string[], files: Readonly<Record<string, string>>) {
+async function openAfterCommands(commands: readonly string[], files: Readonly<Record<string, string>>) {
   const cli = await Cli.open();
   const cwd = join(cli.project, "work");
   for (const [name, content] of Object.entries(files)) {
@@ -32,11 +32,11 @@ async function changedBy(commands: readonly string[], files: Readonly<Record<str
 }
 
 /** The first turn changes a file, the second creates one, and the third changes nothing. */
-function changed() {
-  return changedBy(["sed -i s/one/two/ a.txt", "printf new > b.txt"], { "a.txt": "one\n" });
+function openWithChanges() {
+  return openAfterCommands(["sed -i s/one/two/ a.txt", "printf new > b.txt"], { "a.txt": "one\n" });
 }
 
-const first = `diff --git a/a.txt b/a.txt
+const firstTurnDiff = `diff --git a/a.txt b/a.txt
 index 5626abf..f719efd 100644
 --- a/a.txt
 +++ b/a.txt
@@ -46,10 +46,10 @@ index 5626abf..f719efd 100644
 `;
 
 test("diff shows the changes of all turns or of one, also as numbers", async () => {
-  const { cody } = await changed();
+  const { cody } = await openWithChanges();
   const whole = await cody("diff");
   expect(whole).toMatchObject({ code: 0, stderr: "" });
-  expect(whole.stdout).toBe(`${first}diff --git a/b.txt b/b.txt
+  expect(whole.stdout).toBe(`${firstTurnDiff}diff --git a/b.txt b/b.txt
 new file mode 100644
 index 0000000..3e5126c
 --- /dev/null
@@ -58,7 +58,7 @@ index 0000000..3e5126c
 +new
 \\ No newline at end of file
 `);
-  expect((await cody("diff", "--turn", "1")).stdout).toBe(first);
+  expect((await cody("diff", "--turn", "1")).stdout).toBe(firstTurnDiff);
   expect((await cody("diff", "--stat")).stdout).toBe(
     "M  a.txt  (+1, -1)\nA  b.txt  (+1, -0)\n2 files changed, 2 additions, 1 deletion\n",
   );
@@ -74,7 +74,7 @@ index 0000000..3e5126c
 });
 
 test("diff --json prints the same data, and the active conversation is the default", async () => {
-  const { cli, cody, cwd, id } = await changed();
+  const { cli, cody, cwd, id } = await openWithChanges();
   const { files_modified, files_created, summary } = JSON.parse((await cody("diff", "--json")).stdout);
   expect({ files_modified, files_created, additions: summary.total_additions }).toEqual({
     files_modified: ["a.txt"],
@@ -87,7 +87,7 @@ test("diff --json prints the same data, and the active conversation is the defau
 });
 
 test("undo previews its changes, undoes one turn at a time, and can be undone", async () => {
-  const { cody, file, id, cwd } = await changed();
+  const { cody, file, id, cwd } = await openWithChanges();
   const preview = await cody("undo");
   expect(preview.stdout).toMatch(/^Undo of turn 2 \(.*\) in .*\/work would change:\n {2}D {2}b\.txt {2}\(\+0, -1\)\n/);
   expect(preview.stdout).toContain(`Nothing was changed. To apply: cody undo ${id} --yes\n`);
@@ -107,7 +107,7 @@ test("undo previews its changes, undoes one turn at a time, and can be undone", 
 });
 
 test("undo restores a moved folder and reports files that remain in the new one", async () => {
-  const { cwd, cody } = await changedBy(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
+  const { cwd, cody } = await openAfterCommands(["mv a b"], { "a/x": "one\n", "a/deep/y": "two\n" });
   await mkdir(join(cwd, "b", "node_modules"));
   expect((await cody("undo")).stdout).toContain("  b/: kept, because it contains other files\n");
   expect(await cody("undo", "--yes")).toMatchObject({
@@ -119,7 +119,7 @@ test("undo restores a moved folder and reports files that remain in the new one"
 });
 
 test("diff marks undone turns and still shows them", async () => {
-  const { cody } = await changed();
+  const { cody } = await openWithChanges();
   await cody("undo", "--turn", "1", "--yes");
   expect(await cody("diff", "--stat")).toMatchObject({
     stdout: expect.stringMatching(/^A  b\.txt .*\n1 file changed/),
@@ -129,7 +129,7 @@ test("diff marks undone turns and still shows them", async () => {
   const taken = /^Reverted: turn 1 \([^)]+\), turn 2 \([^)]+\)\.\nAll file changes have been reverted\.\n$/;
   expect(await cody("diff")).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(taken) });
   expect(await cody("diff", "--turn", "1")).toMatchObject({
-    stdout: first,
+    stdout: firstTurnDiff,
     stderr: expect.stringMatching(/^Reverted: turn 1 \([^)]+\)\.\n$/),
   });
   await cody("undo", "--undo", "--yes");
@@ -137,7 +137,7 @@ test("diff marks undone turns and still shows them", async () => {
 });
 
 test("a file changed since blocks undo, and --overwrite restores it and keeps a copy", async () => {
-  const { cody, file, cwd, id } = await changed();
+  const { cody, file, cwd, id } = await openWithChanges();
   await writeFile(join(cwd, "a.txt"), "mine\n");
   const preview = await cody("undo", "--turn", "1");
   expect(preview.stdout).toContain("  ✗ a.txt: has changed since\n");
@@ -154,7 +154,7 @@ test("a file changed since blocks undo, and --overwrite restores it and keeps a 
 });
 
 test("undo says how to resolve each conflict, and offers --overwrite only where it helps", async () => {
-  const { cli, cody, cwd, id } = await changedBy(["rm a; echo two > b"], { a: "one\n", b: "one\n" });
+  const { cli, cody, cwd, id } = await openAfterCommands(["rm a; echo two > b"], { a: "one\n", b: "one\n" });
   const help = async () =>
     (await cody("undo")).stdout
       .split("\n")
@@ -186,7 +186,7 @@ test("the changes of a turn whose process was killed can be shown and undone", a
   await expect.poll(() => readFile(join(cwd, "a.txt"), "utf8"), { timeout: 20_000 }).toBe("two\n");
   child.kill("SIGKILL");
   await once(child, "close");
-  expect((await cli.run(["diff"], { cwd })).stdout).toBe(first);
+  expect((await cli.run(["diff"], { cwd })).stdout).toBe(firstTurnDiff);
   await writeFile(join(cwd, "mine.txt"), "written since\n");
   // Undo only what was shown: the user may have made changes since.
   expect(await cli.run(["undo", "--yes"], { cwd })).toMatchObject({
@@ -203,7 +203,7 @@ test("the changes of a turn whose process was killed can be shown and undone", a
 });
 
 test("undo does not write through a symlink or when the old content is gone", async () => {
-  const { cli, cwd, id, cody } = await changedBy(["sed -i s/one/two/ dir/a"], { "dir/a": "one\n" });
+  const { cli, cwd, id, cody } = await openAfterCommands(["sed -i s/one/two/ dir/a"], { "dir/a": "one\n" });
   const outside = join(cli.project, "outside");
   await mkdir(outside);
   await rm(join(cwd, "dir"), { recursive: true });
@@ -226,11 +226,11 @@ test("undo does not write through a symlink or when the old content is gone", as
 });
 
 test("the stored changes go to the trash with the conversation and are restored with it", async () => {
-  const { cli, cody, cwd, id } = await changed();
+  const { cli, cody, cwd, id } = await openWithChanges();
   await cli.run(["clean", "--all"], { cwd });
   expect((await readdir(cli.conversations)).filter((name) => name.startsWith(id))).toEqual([]);
   await cody("undelete");
-  expect((await cody("diff", "--turn", "1")).stdout).toBe(first);
+  expect((await cody("diff", "--turn", "1")).stdout).toBe(firstTurnDiff);
 });
 
 test("the prompt shows the changes of a turn in a box, and /diff shows them again", async () => {
@@ -300,7 +300,7 @@ test("/undo shows a preview, asks, and restores only after yes", async () => {
 });
 
 test("/undo without a terminal only prints the preview and the command to run", async () => {
-  const { cli, id, cwd, file } = await changed();
+  const { cli, id, cwd, file } = await openWithChanges();
   const model = ["--provider", "offline", "--model", "offline"];
   const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });
   expect(stdout).toContain("  D  b.txt  (+0, -1)\n");
@@ -309,7 +309,7 @@ test("/undo without a terminal only prints the preview and the command to run", 
 });
 
 test("/undo lists the conflicting files and does not ask", async () => {
-  const { cli, id, cwd, file } = await changed();
+  const { cli, id, cwd, file } = await openWithChanges();
   await writeFile(join(cwd, "b.txt"), "mine");
   const model = ["--provider", "offline", "--model", "offline"];
   const { stdout } = await cli.run(["--resume", id, ...model], { cwd, input: "/undo\n" });

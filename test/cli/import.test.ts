@@ -7,7 +7,7 @@ import { Cli } from "../support/cli.js";
 
 const fixtures = fileURLToPath(new URL("../fixtures/import/", import.meta.url));
 const claudeId = "conv_c832cad4-4a3a-448d-a07d-41467dce8320";
-const nothingLost = { counts: {}, damaged: [], damagedCount: 0 };
+const noLosses = { counts: {}, damaged: [], damagedCount: 0 };
 
 test("a Claude Code session is imported, listed, and continued", async () => {
   const cli = await Cli.open();
@@ -85,7 +85,7 @@ test("import --json prints the report as data", async () => {
           turns: 2,
           items: 11,
           losses: {
-            ...nothingLost,
+            ...noLosses,
             damaged: [
               { line: 7, detail: "not valid JSON: Unexpected token 's'" },
               { line: lines.length + 2, detail: "cut off" },

@@ -9,18 +9,18 @@ import { beginsAndHangs, fails, says, scripted } from "../support/scripted-provi
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
 const prompt = "› ";
-const pastesAreNotMarked = "\u001b[?2004l";
+const bracketedPasteOff = "\u001b[?2004l";
 
 test("the interactive prompt greets, answers, and ends with /exit", async () => {
   const terminal = await FakeTerminal.open(scripted([says("Good morning.")]));
   const running = terminal.run();
   await terminal.shows(`cody ${version}, scripted (scripted), conv_`);
   await terminal.shows(prompt);
-  expect(await files(terminal)).toEqual([]);
+  expect(await conversationFiles(terminal)).toEqual([]);
   terminal.type("hello\r");
   await terminal.shows("Good morning.\n");
   await terminal.shows(prompt);
-  expect(await files(terminal)).toHaveLength(1);
+  expect(await conversationFiles(terminal)).toHaveLength(1);
   terminal.type("/exit\r");
   expect(await running).toBe(0);
 });
@@ -55,7 +55,7 @@ test("a command without arguments rejects arguments and does nothing", async () 
   expect(await running).toBe(0);
 });
 
-const pasted = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
+const asPaste = (text: string): string => `\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`;
 
 test("a paste of several lines is one message, sent with Enter", async () => {
   const model = scripted([says("Yes."), says("Two.")]);
@@ -63,12 +63,12 @@ test("a paste of several lines is one message, sent with Enter", async () => {
   const running = terminal.run();
   await terminal.shows("\u001b[?2004h");
   await terminal.shows(prompt);
-  terminal.type(`look: ${pasted("first\n\n  second\nthird")}`);
+  terminal.type(`look: ${asPaste("first\n\n  second\nthird")}`);
   await terminal.shows("third");
   terminal.type(" line\r");
   await terminal.shows("Yes.\n");
   await terminal.shows(prompt);
-  terminal.type(pasted("thrown\naway"));
+  terminal.type(asPaste("thrown\naway"));
   await terminal.shows("away");
   terminal.type(ctrlC);
   await terminal.shows(prompt);
@@ -90,7 +90,7 @@ test("a paste during an answer is shown after it and waits for Enter", async () 
   await terminal.shows(prompt);
   terminal.type("go\r");
   await terminal.shows("I am");
-  terminal.type(pasted("one\ntwo"));
+  terminal.type(asPaste("one\ntwo"));
   terminal.type(ctrlC);
   await terminal.tells("Interrupted.");
   await terminal.shows("› one\n");
@@ -118,7 +118,7 @@ test("/clear starts a new conversation and does not change the old file", async 
   terminal.type("first\r");
   await terminal.shows("One.\n");
   await terminal.shows(prompt);
-  const [old = ""] = await files(terminal);
+  const [old = ""] = await conversationFiles(terminal);
   const before = await readFile(old, "utf8");
   terminal.type("/clear\r");
   await terminal.shows("Conversation history cleared.\n");
@@ -126,7 +126,7 @@ test("/clear starts a new conversation and does not change the old file", async 
   await terminal.shows("Two.\n");
   terminal.type(ctrlD);
   expect(await running).toBe(0);
-  expect(await files(terminal)).toHaveLength(2);
+  expect(await conversationFiles(terminal)).toHaveLength(2);
   expect(await readFile(old, "utf8")).toBe(before);
   expect(JSON.stringify(model.requests[1]?.input)).not.toContain("first");
 });
@@ -154,7 +154,7 @@ test("Ctrl-C during a turn aborts it and returns to the prompt", async () => {
   terminal.type(ctrlC);
   await terminal.tells("Interrupted.\n");
   await terminal.shows(prompt);
-  const [file = ""] = await files(terminal);
+  const [file = ""] = await conversationFiles(terminal);
   expect(await readFile(file, "utf8")).toContain('"type":"turn_aborted"');
   terminal.type("again\r");
   await terminal.shows("Done.\n");
@@ -254,7 +254,7 @@ test.each([
   await terminal.shows(prompt);
   terminal.signal(name);
   expect(await idle).toBe(code);
-  expect(terminal.screen.endsWith(`\n${pastesAreNotMarked}`)).toBe(true);
+  expect(terminal.screen.endsWith(`\n${bracketedPasteOff}`)).toBe(true);
   const busy = await FakeTerminal.open(scripted([beginsAndHangs("Well, ")]));
   const running = busy.run();
   await busy.shows(prompt);
@@ -262,8 +262,8 @@ test.each([
   await busy.shows("Well, ");
   busy.signal(name);
   expect(await running).toBe(code);
-  expect(behind(busy.screen, "Well, ")).toBe(`\n${pastesAreNotMarked}`);
-  const [file = ""] = await files(busy);
+  expect(textAfter(busy.screen, "Well, ")).toBe(`\n${bracketedPasteOff}`);
+  const [file = ""] = await conversationFiles(busy);
   expect(await readFile(file, "utf8")).toContain('"type":"turn_aborted"');
 });
 
@@ -273,7 +273,7 @@ test("Ctrl-D typed ahead exits after the last answer, without another prompt", a
   await terminal.shows(prompt);
   terminal.type(`hello\r${ctrlD}`);
   expect(await running).toBe(0);
-  expect(behind(terminal.screen, "Good morning.")).toBe(`\n${pastesAreNotMarked}`);
+  expect(textAfter(terminal.screen, "Good morning.")).toBe(`\n${bracketedPasteOff}`);
 });
 
 test("chat exits with 1 when the turn fails, with the reason on stderr", async () => {
@@ -282,11 +282,11 @@ test("chat exits with 1 when the turn fails, with the reason on stderr", async (
   expect(terminal.errors).toContain("✗ the model failed: overloaded\n");
 });
 
-function behind(screen: string, text: string): string {
+function textAfter(screen: string, text: string): string {
   return screen.slice(screen.indexOf(text) + text.length);
 }
 
-async function files(terminal: FakeTerminal): Promise<string[]> {
+async function conversationFiles(terminal: FakeTerminal): Promise<string[]> {
   const folder = join(terminal.home, "conversations");
   const names = await readdir(folder).catch(() => []);
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));

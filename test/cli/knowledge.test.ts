@@ -131,12 +131,12 @@ test("exported knowledge is imported into another project once", async () => {
   expect(await cli.run(["knowledge", "import", "none"], { cwd: other })).toMatchObject({ code: 1 });
 });
 
-const asking = "remember for this project that tests run with vitest";
+const saveRequest = "remember for this project that tests run with vitest";
 
 test("in a trusted project a script saves what its model learned: marked, shown, and undone with one command", async () => {
   const cli = await Cli.open();
   await cli.run(["trust"]);
-  const { code, stdout, stderr } = await cli.run(["chat", asking]);
+  const { code, stdout, stderr } = await cli.run(["chat", saveRequest]);
   const [id = ""] = await idsIn(cli);
   expect(code).toBe(0);
   expect(stderr).toContain(`💡 Knowledge saved: tests run with vitest\n  Undo: cody knowledge undo ${id}\n`);
@@ -158,7 +158,7 @@ test("in a trusted project a script saves what its model learned: marked, shown,
 test("with --json the event says that a model saved the entry", async () => {
   const cli = await Cli.open();
   await cli.run(["trust"]);
-  const { code, stdout } = await cli.run(["chat", "--json", asking]);
+  const { code, stdout } = await cli.run(["chat", "--json", saveRequest]);
   const [id] = await idsIn(cli);
   const msgs = stdout
     .trimEnd()
@@ -174,7 +174,7 @@ test.each([[["chat"]], [["chat", "--json"]]])(
   "a script (%j) skips saving in an untrusted project, says so, and exits with 0",
   async (args) => {
     const cli = await Cli.open();
-    const { code, stderr } = await cli.run([...args, asking]);
+    const { code, stderr } = await cli.run([...args, saveRequest]);
     expect(code).toBe(0);
     expect(stderr).toContain(
       `Knowledge not saved: needs approval, but cody cannot ask in this run: add_knowledge '{"type":"pattern","content":"tests run with vitest","confidence":0.8}'\n` +
@@ -187,7 +187,7 @@ test.each([[["chat"]], [["chat", "--json"]]])(
 
 test("with approval policy never a save in an untrusted project is skipped with a reason and exits with 0", async () => {
   const cli = await Cli.open();
-  const { code, stderr } = await cli.run(["chat", "--approval-policy", "never", asking]);
+  const { code, stderr } = await cli.run(["chat", "--approval-policy", "never", saveRequest]);
   expect(code).toBe(0);
   expect(stderr).toContain("failed: add_knowledge was refused: the project is not trusted");
   expect(await idsIn(cli)).toEqual([]);
@@ -220,7 +220,7 @@ test("a script with another refused call still exits with 1", async () => {
 test("the mark of a model's entry survives export, import and prune", async () => {
   const cli = await Cli.open();
   await cli.run(["trust"]);
-  await cli.run(["chat", asking]);
+  await cli.run(["chat", saveRequest]);
   await cli.run(["knowledge", "add", "tabs"]);
   const exported = await cli.run(["knowledge", "export"]);
   const other = join(cli.project, "other");

@@ -10,7 +10,7 @@ interface Listed {
   readonly nextCursor?: string;
 }
 
-async function listed(cli: Cli, ...flags: readonly string[]): Promise<Listed[]> {
+async function listConversations(cli: Cli, ...flags: readonly string[]): Promise<Listed[]> {
   return JSON.parse((await cli.run(["list", "--json", ...flags])).stdout) as Listed[];
 }
 
@@ -32,7 +32,9 @@ test("--layout codex stores conversations where Codex looks, and chat continues 
   expect(file).toMatch(/^\d{4}\/\d\d\/\d\d\/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[0-9a-f-]{36}\.jsonl$/);
   expect(file).toContain(id.slice("conv_".length));
   expect(others).toEqual([]);
-  expect(await listed(cli, "--layout", "codex")).toMatchObject([{ id, path: join(sessions, file), empty: false }]);
+  expect(await listConversations(cli, "--layout", "codex")).toMatchObject([
+    { id, path: join(sessions, file), empty: false },
+  ]);
   // No file of cody's own is left there.
   expect((await readdir(sessions, { recursive: true })).filter((name) => name.includes("heads"))).toEqual([]);
 });
@@ -46,14 +48,14 @@ test("a conversation in layout codex stays active, and is listed, searched, name
     stdout: "You told me: your name is Alice.\n",
   });
   expect(await cli.ids()).toEqual([]);
-  const [{ id } = { id: "" }, ...others] = await listed(cli);
+  const [{ id } = { id: "" }, ...others] = await listConversations(cli);
   expect(others).toEqual([]);
-  expect(await listed(cli, "--project")).toMatchObject([{ id }]);
-  expect(await listed(cli, "--sort", "created")).toMatchObject([{ id }]);
+  expect(await listConversations(cli, "--project")).toMatchObject([{ id }]);
+  expect(await listConversations(cli, "--sort", "created")).toMatchObject([{ id }]);
   expect((await cli.run(["search", "Alice"])).stdout).toContain(id);
   expect((await cli.run(["stats"])).stdout).toContain("Conversations: 1");
   await cli.run(["rename", id, "Letters"]);
-  expect(await listed(cli)).toMatchObject([{ id, name: "Letters" }]);
+  expect(await listConversations(cli)).toMatchObject([{ id, name: "Letters" }]);
   expect((await cli.run(["resume", "--last"])).stdout).toContain(`✓ Resumed conversation: ${id}\n`);
   expect((await cli.run(["export", "--all", "--json"])).stdout).toContain(id);
 });
@@ -65,17 +67,17 @@ test("list and --continue use the newest conversation of all layouts, in order a
     ids.unshift((await cli.run(["new", "--layout", layout])).stdout.trim());
     await cli.run(["chat", "hello"]);
   }
-  expect((await listed(cli)).map(({ id }) => id)).toEqual(ids);
-  const [first, second, third] = await listed(cli, "--limit", "3");
+  expect((await listConversations(cli)).map(({ id }) => id)).toEqual(ids);
+  const [first, second, third] = await listConversations(cli, "--limit", "3");
   expect([first, second, third].map((each) => each?.id)).toEqual(ids.slice(0, 3));
   const cursor = third?.nextCursor ?? "";
-  expect((await listed(cli, "--limit", "3", "--cursor", cursor)).map(({ id }) => id)).toEqual(ids.slice(3));
-  expect((await listed(cli, "--layout", "codex")).map(({ id }) => id)).toEqual(ids);
-  expect((await listed(cli, "--codex")).map(({ id }) => id)).toEqual([ids[0], ids[2]]);
+  expect((await listConversations(cli, "--limit", "3", "--cursor", cursor)).map(({ id }) => id)).toEqual(ids.slice(3));
+  expect((await listConversations(cli, "--layout", "codex")).map(({ id }) => id)).toEqual(ids);
+  expect((await listConversations(cli, "--codex")).map(({ id }) => id)).toEqual([ids[0], ids[2]]);
   await cli.run(["chat", "--resume", ids[1] ?? "", "again"]);
   await cli.run(["new"]);
   await cli.run(["chat", "--continue", "and again"]);
-  expect((await listed(cli)).find(({ empty }) => !empty)?.id).toBe(ids[1]);
+  expect((await listConversations(cli)).find(({ empty }) => !empty)?.id).toBe(ids[1]);
 });
 
 test("list hides rollouts Codex wrote, and clean skips Codex's directory", async () => {
@@ -83,9 +85,9 @@ test("list hides rollouts Codex wrote, and clean skips Codex's directory", async
   const codex = join(cli.project, ".codex");
   await cli.run(["chat", "--layout", "codex", "hello"]);
   await putCodexRollouts(codex, "v0.147.0/simple");
-  expect(await listed(cli)).toHaveLength(1);
+  expect(await listConversations(cli)).toHaveLength(1);
   expect((await cli.run(["clean", "--all"])).stdout).toContain("No conversations to clean up.");
-  expect(await listed(cli)).toHaveLength(1);
+  expect(await listConversations(cli)).toHaveLength(1);
   const file = (await rolloutsBelow(codex)).find((name) => !name.includes("2026-11-16T"));
   await rm(join(codex, file ?? ""));
   expect((await cli.run(["list"])).stdout).toContain("No saved conversations.");
@@ -100,7 +102,7 @@ test("storage.layout is an alias of the setting", async () => {
   expect((await cli.run(["config", "get", "storage.layout"])).stdout).toBe("codex\n");
   expect(await cli.run(["config", "set", "storage.layout", "project"])).toMatchObject({ code: 0 });
   expect((await cli.run(["config"])).stdout).toContain("persistence.layout = project  (config.json)\n");
-  expect(await listed(cli)).toHaveLength(1);
+  expect(await listConversations(cli)).toHaveLength(1);
   expect(await cli.run(["config", "set", "storage.layout", "flat"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('must be one of "cody", "codex", "project"'),

@@ -17,11 +17,17 @@ test("list in an empty home shows no conversations", async () => {
 test("conversations are listed newest first, with their details", async () => {
   const cli = await Cli.open();
   await mkdir(cli.conversations, { recursive: true });
-  await save(cli, "conv_b", "2026-11-16T01:02:03Z", [meta({ provider: "openai", model: "gpt-4o" }), said("hi")]);
-  await save(cli, "conv_c", "2026-11-16T01:02:02Z", [meta({}), said("hi")]);
+  await save(cli, "conv_b", "2026-11-16T01:02:03Z", [
+    metaLine({ provider: "openai", model: "gpt-4o" }),
+    userMessageLine("hi"),
+  ]);
+  await save(cli, "conv_c", "2026-11-16T01:02:02Z", [metaLine({}), userMessageLine("hi")]);
   await save(cli, "conv_d", "2026-11-16T01:02:01Z", []);
   await save(cli, "conv_e", "2026-11-16T01:02:00Z", ["invalid json", "{broken"]);
-  await save(cli, "conv_a", "2026-11-16T01:02:04Z", [meta({ provider: "offline", model: "offline" }), said("hi")]);
+  await save(cli, "conv_a", "2026-11-16T01:02:04Z", [
+    metaLine({ provider: "offline", model: "offline" }),
+    userMessageLine("hi"),
+  ]);
   const { stdout, code } = await cli.run(["list"]);
   expect(code).toBe(0);
   expect(stdout).toBe(`Saved Conversations:
@@ -96,7 +102,10 @@ test("a list continues from its cursor, in every order", async () => {
   const names = ["delta", "alpha", undefined, "charlie", "bravo"];
   for (const [index, name] of names.entries()) {
     const createdAt = new Date(Date.UTC(2026, 0, 1 + ((index * 3) % 5))).toISOString();
-    const lines = [meta({}).replaceAll("2026-11-16T00:00:00.000Z", createdAt), said("x".repeat((index * 2) % 5))];
+    const lines = [
+      metaLine({}).replaceAll("2026-11-16T00:00:00.000Z", createdAt),
+      userMessageLine("x".repeat((index * 2) % 5)),
+    ];
     await save(cli, `conv_${index}`, `2026-11-16T01:02:0${index}Z`, lines);
     if (name === undefined) continue;
     const entry = { id: `conv_${index}`, thread_name: name, updated_at: createdAt };
@@ -123,15 +132,19 @@ test("a list continues from its cursor, in every order", async () => {
 test("list shows the title, the last model and the total", async () => {
   const cli = await Cli.open();
   await mkdir(cli.conversations, { recursive: true });
-  const first = [meta({ provider: "openai", model: "gpt-4o" }), said("Fix \u001b[31mthe\u202e build")];
-  await save(cli, "conv_a", "2026-11-16T01:02:03Z", [...first, used("openai", "gpt-4o")]);
-  await save(cli, "conv_b", "2026-11-16T01:02:02Z", [meta({}), said("hi")]);
-  await save(cli, "conv_c", "2026-11-16T01:02:01Z", [meta({}), said("hi")]);
+  const first = [metaLine({ provider: "openai", model: "gpt-4o" }), userMessageLine("Fix \u001b[31mthe\u202e build")];
+  await save(cli, "conv_a", "2026-11-16T01:02:03Z", [...first, turnContextLine("openai", "gpt-4o")]);
+  await save(cli, "conv_b", "2026-11-16T01:02:02Z", [metaLine({}), userMessageLine("hi")]);
+  await save(cli, "conv_c", "2026-11-16T01:02:01Z", [metaLine({}), userMessageLine("hi")]);
   const page = async () => (await cli.run(["list", "--limit", "1"])).stdout;
   expect(await page()).toContain(
     "  conv_a\n    Title: Fix \\033[31mthe\\342\\200\\256 build\n    Provider: openai (gpt-4o)\n",
   );
-  await save(cli, "conv_a", "2026-11-16T01:02:04Z", [...first, used("openai", "gpt-4o"), used("anthropic", "opus")]);
+  await save(cli, "conv_a", "2026-11-16T01:02:04Z", [
+    ...first,
+    turnContextLine("openai", "gpt-4o"),
+    turnContextLine("anthropic", "opus"),
+  ]);
   for (const _ of ["looked up", "from the cache"]) {
     expect(await page()).toMatch(
       / {4}Provider: anthropic \(opus\)\n[^]+\nTotal: 3 conversation\(s\), showing 1\nMore: cody list .*\n$/,
@@ -156,10 +169,11 @@ test("list --all covers every directory and lists a conversation in two of them 
   const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
   const chosen = join(cli.project, "chosen");
   for (const folder of [cli.conversations, day, chosen]) await mkdir(folder, { recursive: true });
-  await save(cli, "conv_own", "2026-11-16T01:02:03Z", [meta({}), said("hi")]);
+  await save(cli, "conv_own", "2026-11-16T01:02:03Z", [metaLine({}), userMessageLine("hi")]);
   const inCodex = [`rollout-2026-11-16T00-00-00-${uuid}`, "rollout-2026-11-16T00-00-00-conv_own"];
-  for (const name of inCodex) await writeFile(join(day, `${name}.jsonl`), `${meta({})}\n${said("hi")}\n`);
-  await writeFile(join(chosen, "conv_chosen.jsonl"), `${meta({})}\n`);
+  for (const name of inCodex)
+    await writeFile(join(day, `${name}.jsonl`), `${metaLine({})}\n${userMessageLine("hi")}\n`);
+  await writeFile(join(chosen, "conv_chosen.jsonl"), `${metaLine({})}\n`);
   const ids = async (...args: string[]) =>
     JSON.parse((await cli.run(["list", "--json", "--sort", "name", ...args])).stdout).map(
       ({ id }: { id: string }) => id,
@@ -229,7 +243,7 @@ test("a reader that closes the pipe early causes no error", async () => {
 
 async function saveMany(cli: Cli, count: number): Promise<void> {
   await mkdir(cli.conversations, { recursive: true });
-  const text = `${meta({ provider: "offline", model: "offline" })}\n${said("hi")}\n`;
+  const text = `${metaLine({ provider: "offline", model: "offline" })}\n${userMessageLine("hi")}\n`;
   for (let index = 0; index < count; index += 1) writeFileSync(join(cli.conversations, `conv_${index}.jsonl`), text);
 }
 
@@ -239,17 +253,17 @@ async function save(cli: Cli, id: string, updated: string, lines: readonly strin
   await utimes(path, new Date(updated), new Date(updated));
 }
 
-function meta(metadata: { provider?: string; model?: string }): string {
+function metaLine(metadata: { provider?: string; model?: string }): string {
   const payload = { id: "a", timestamp: "2026-11-16T00:00:00.000Z", cwd: "/", originator: "cody", cli_version: "0" };
   return JSON.stringify({ timestamp: payload.timestamp, type: "session_meta", metadata, payload });
 }
 
-function said(message: string): string {
+function userMessageLine(message: string): string {
   const payload = { type: "user_message", message };
   return JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "event_msg", payload });
 }
 
-function used(provider: string, model: string): string {
+function turnContextLine(provider: string, model: string): string {
   const payload = { cwd: "/", approval_policy: "never", sandbox_policy: { mode: "read-only" }, model, provider };
   return JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type: "turn_context", payload });
 }

@@ -33,7 +33,7 @@ interface Waiting {
   readonly callback: URL;
 }
 
-async function begin(cli: Cli, args: readonly string[] = []): Promise<Waiting> {
+async function startLogin(cli: Cli, args: readonly string[] = []): Promise<Waiting> {
   const child = cli.start(["login", "--port", String(await freePort()), ...args]);
   child.stdin.end();
   await saysOn(child.stderr, "originator=cody\n");
@@ -44,7 +44,7 @@ async function begin(cli: Cli, args: readonly string[] = []): Promise<Waiting> {
 }
 
 /** Requests a page as the browser does after the issuer; `localhost` is resolved by hand, so that the Host header can differ. */
-async function visit(
+async function visitCallback(
   callback: URL,
   query: Record<string, string>,
   host = callback.host,
@@ -59,7 +59,7 @@ async function visit(
 }
 
 /** The issuer approves the login and redirects the browser with these parameters. */
-function allowed(issuer: TokenIssuer, url: URL): { state: string; code: string } {
+function approveLogin(issuer: TokenIssuer, url: URL): { state: string; code: string } {
   const code = `code-${issuer.codes.size + 1}-canary`;
   issuer.codes.set(code, url.searchParams.get("code_challenge") ?? "");
   return { state: url.searchParams.get("state") ?? "", code };
@@ -69,7 +69,7 @@ test("a browser login is stored readable by its owner only, used, shown and remo
   const issuer = await TokenIssuer.open();
   issuer.nowMs = Date.now();
   const cli = await cliFor(issuer);
-  const { url, callback, ended } = await begin(cli);
+  const { url, callback, ended } = await startLogin(cli);
   expect(url.href.startsWith(`${issuer.url}/oauth/authorize?`)).toBe(true);
   expect(Object.fromEntries(url.searchParams)).toMatchObject({
     response_type: "code",
@@ -77,7 +77,7 @@ test("a browser login is stored readable by its owner only, used, shown and remo
     scope: expect.stringContaining("offline_access"),
     redirect_uri: expect.stringMatching(/^http:\/\/localhost:\d+\/auth\/callback$/),
   });
-  expect(await visit(callback, allowed(issuer, url))).toEqual({
+  expect(await visitCallback(callback, approveLogin(issuer, url))).toEqual({
     status: 200,
     page: expect.stringContaining("You are logged in"),
   });
@@ -118,7 +118,7 @@ test.each(["//", "//[", "http://", "/\\\\"])(
       }).on("error", reject);
     });
     expect(status).toBe(404);
-    const good = await visit(new URL(server.redirectUri), { state: "x", error: "access_denied" });
+    const good = await visitCallback(new URL(server.redirectUri), { state: "x", error: "access_denied" });
     expect(good.status).toBe(400);
     await expect(server.visit(1_000, new AbortController().signal)).rejects.toThrow("access_denied");
   },
@@ -127,15 +127,15 @@ test.each(["//", "//[", "http://", "/\\\\"])(
 describe("the browser callback", () => {
   test("with another state, path or host is ignored, and the login keeps waiting", async () => {
     const issuer = await TokenIssuer.open();
-    const { url, callback, ended } = await begin(await cliFor(issuer));
-    const good = allowed(issuer, url);
+    const { url, callback, ended } = await startLogin(await cliFor(issuer));
+    const good = approveLogin(issuer, url);
     const elsewhere = new URL("/other", callback);
-    expect((await visit(callback, { ...good, state: "wrong" })).status).toBe(400);
-    expect((await visit(callback, { code: good.code })).status).toBe(400);
-    expect((await visit(callback, good, "evil.example")).status).toBe(403);
-    expect((await visit(elsewhere, good)).status).toBe(404);
+    expect((await visitCallback(callback, { ...good, state: "wrong" })).status).toBe(400);
+    expect((await visitCallback(callback, { code: good.code })).status).toBe(400);
+    expect((await visitCallback(callback, good, "evil.example")).status).toBe(403);
+    expect((await visitCallback(elsewhere, good)).status).toBe(404);
     expect(issuer.requests).toEqual([]);
-    expect((await visit(callback, good)).status).toBe(200);
+    expect((await visitCallback(callback, good)).status).toBe(200);
     expect(await ended).toMatchObject({ code: 0 });
   });
 
@@ -146,9 +146,9 @@ describe("the browser callback", () => {
   ])("with %j ends the login and stores nothing", async (query, reason) => {
     const issuer = await TokenIssuer.open();
     const cli = await cliFor(issuer);
-    const { url, callback, ended } = await begin(cli);
-    const { state } = allowed(issuer, url);
-    const { status, page } = await visit(callback, { state, ...query });
+    const { url, callback, ended } = await startLogin(cli);
+    const { state } = approveLogin(issuer, url);
+    const { status, page } = await visitCallback(callback, { state, ...query });
     expect({ status, page }).toEqual({ status: 400, page: expect.not.stringContaining("canary") });
     const { code, stderr } = await ended;
     expect({ code, stderr }).toEqual({
@@ -161,24 +161,24 @@ describe("the browser callback", () => {
   test("is accepted only once", async () => {
     await using server = await CallbackServer.open({ port: 0, state: "the-state" });
     const callback = new URL(server.redirectUri);
-    const first = visit(callback, { state: "the-state", code: "the-code" });
+    const first = visitCallback(callback, { state: "the-state", code: "the-code" });
     const visited = await server.visit(60_000, new AbortController().signal);
-    expect((await visit(callback, { state: "the-state", code: "another" })).status).toBe(409);
+    expect((await visitCallback(callback, { state: "the-state", code: "another" })).status).toBe(409);
     visited.answer("done");
     expect([visited.code, (await first).status]).toEqual(["the-code", 200]);
-    expect((await visit(callback, { state: "the-state", code: "another" })).status).toBe(409);
+    expect((await visitCallback(callback, { state: "the-state", code: "another" })).status).toBe(409);
   });
 
   test("with a code the issuer rejects or cannot exchange reports the error", async () => {
     const issuer = await TokenIssuer.open();
     const cli = await cliFor(issuer);
-    const refused = await begin(cli);
-    const { state } = allowed(issuer, refused.url);
-    expect((await visit(refused.callback, { state, code: "canary-of-nobody" })).status).toBe(400);
+    const refused = await startLogin(cli);
+    const { state } = approveLogin(issuer, refused.url);
+    expect((await visitCallback(refused.callback, { state, code: "canary-of-nobody" })).status).toBe(400);
     expect((await refused.ended).stderr).toMatch(/\n✗ The login failed: invalid_grant\n$/);
     issuer.fault = (response, sent) => response.writeHead(500).end(JSON.stringify({ error: sent["code"] }));
-    const broken = await begin(cli);
-    await visit(broken.callback, allowed(issuer, broken.url));
+    const broken = await startLogin(cli);
+    await visitCallback(broken.callback, approveLogin(issuer, broken.url));
     const { code, stderr } = await broken.ended;
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("the server answered 500") });
     expect(await readdir(cli.home)).toEqual(["config.json"]);
@@ -188,7 +188,7 @@ describe("the browser callback", () => {
 test("a login waits until its deadline at most, and Ctrl-C cancels it", async () => {
   await using server = await CallbackServer.open({ port: 0, state: "x" });
   await expect(server.visit(5, new AbortController().signal)).rejects.toThrow("No login within 0.005 s");
-  const { child, ended } = await begin(await cliFor(await TokenIssuer.open()));
+  const { child, ended } = await startLogin(await cliFor(await TokenIssuer.open()));
   child.kill("SIGINT");
   expect(await ended).toMatchObject({ code: 130 });
 });

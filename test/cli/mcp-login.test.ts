@@ -11,7 +11,7 @@ interface Waiting {
   readonly url: URL;
 }
 
-async function begin(cli: Cli): Promise<Waiting> {
+async function startLogin(cli: Cli): Promise<Waiting> {
   const child = cli.start(["mcp", "login", "far"]);
   child.stdin.end();
   await saysOn(child.stderr, "redirect_uri=");
@@ -21,7 +21,7 @@ async function begin(cli: Cli): Promise<Waiting> {
 }
 
 /** Requests a page as the browser does after the issuer. */
-async function visit({ url }: Waiting, query: Record<string, string>): Promise<number> {
+async function visitCallback({ url }: Waiting, query: Record<string, string>): Promise<number> {
   const callback = new URL(url.searchParams.get("redirect_uri") ?? "");
   callback.search = new URLSearchParams(query).toString();
   return (await fetch(callback)).status;
@@ -42,10 +42,10 @@ test("mcp login and logout work and show no token", async () => {
   const before = [await cli.run(["mcp", "list"]), await cli.run(["mcp", "test", "far"])] as const;
   expect(before[0].stdout).toContain("(on, config.json, not logged in)");
   expect(before[1]).toMatchObject({ code: 1, stdout: "✗ far: login required. Run: cody mcp login far\n" });
-  const waiting = await begin(cli);
+  const waiting = await startLogin(cli);
   const query = server.agree(waiting.url);
-  expect(await visit(waiting, { ...query, state: "of another" })).toBe(400);
-  expect(await visit(waiting, query)).toBe(200);
+  expect(await visitCallback(waiting, { ...query, state: "of another" })).toBe(400);
+  expect(await visitCallback(waiting, query)).toBe(200);
   const login = await waiting.ended;
   expect(login).toMatchObject({ code: 0, stdout: "✓ Logged in to far\n" });
   const file = join(cli.home, "tokens.json");

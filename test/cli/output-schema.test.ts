@@ -34,11 +34,11 @@ test.each(wireApis)(
 );
 
 test.each([
-  ["is not there", undefined, "cannot read the file: it does not exist"],
-  ["is no JSON", "{", "invalid JSON"],
-  ["is no schema", "[]", "expected a JSON Schema object"],
-  ["is open", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
-  ["has a pattern that is none", JSON.stringify(withPattern("(")), "invalid schema: Invalid regular"],
+  ["does not exist", undefined, "cannot read the file: it does not exist"],
+  ["is not JSON", "{", "invalid JSON"],
+  ["is not a schema", "[]", "expected a JSON Schema object"],
+  ["allows additional properties", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
+  ["has an invalid pattern", JSON.stringify(withPattern("(")), "invalid schema: Invalid regular"],
 ])("a file that %s is a usage error, and no conversation starts", async (_name, text, said) => {
   const cli = await Cli.open();
   const file = join(cli.project, "shape.json");

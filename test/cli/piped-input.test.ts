@@ -16,7 +16,7 @@ async function run(cli: Cli, script: string, args: readonly string[]): Promise<C
   return await finished(start(cli, script, args));
 }
 
-async function onlySaid(cli: Cli): Promise<string[]> {
+async function onlyMessage(cli: Cli): Promise<string[]> {
   const [id = ""] = await cli.ids();
   return await cli.said(id);
 }
@@ -35,7 +35,7 @@ test.each([
 ])("with a prompt, %s sends %j", async (script, said) => {
   const cli = await Cli.open({ spawned: true });
   expect(await run(cli, script, review)).toMatchObject({ code: 0 });
-  expect(await onlySaid(cli)).toEqual([said]);
+  expect(await onlyMessage(cli)).toEqual([said]);
 });
 
 test("after piped text a script saves no knowledge without approval, even in a trusted project", async () => {
@@ -52,7 +52,7 @@ test("chat does not wait for an open socket as stdin, as Node gives its children
   const cli = await Cli.open({ spawned: true });
   const child = cli.start(review);
   expect(await finished(child)).toMatchObject({ code: 0 });
-  expect(await onlySaid(cli)).toEqual(["review this"]);
+  expect(await onlyMessage(cli)).toEqual(["review this"]);
 });
 
 test("a resumed conversation also gets stdin", async () => {
@@ -72,7 +72,7 @@ test("--no-stdin leaves a loop's lines unread and does not wait for an open pipe
   const cli = await Cli.open({ spawned: true });
   const loop = `printf '1\\n2\\n' | while read -r line; do "$@" "$line"; done`;
   expect(await run(cli, loop, ["chat", "--no-stdin"])).toMatchObject({ code: 0 });
-  expect(await onlySaid(cli)).toEqual(["1", "2"]);
+  expect(await onlyMessage(cli)).toEqual(["1", "2"]);
   expect(await run(cli, 'echo text | "$@"', ["chat", "--no-stdin"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("the message is empty"),
@@ -89,7 +89,7 @@ test("chat waits for a silent pipe and says so once on stderr", async () => {
   expect(stderr.match(/Reading stdin[^\n]*/g)).toEqual([
     "Reading stdin until it ends, to append it to the message. To skip it, use --no-stdin.",
   ]);
-  expect(await onlySaid(cli)).toEqual(["review this\n\n<stdin>\nlate\n</stdin>"]);
+  expect(await onlyMessage(cli)).toEqual(["review this\n\n<stdin>\nlate\n</stdin>"]);
 });
 
 test("Ctrl-C ends the wait for stdin, and nothing is sent", async () => {
@@ -106,7 +106,7 @@ test("invalid UTF-8 is replaced, with a warning on stderr", async () => {
   const { code, stderr } = await run(cli, `printf 'caf\\351 \\303\\251' | "$@"`, review);
   expect(code).toBe(0);
   expect(stderr).toContain("stdin is not valid UTF-8: each invalid byte was replaced by U+FFFD.\n");
-  expect(await onlySaid(cli)).toEqual(["review this\n\n<stdin>\ncaf\ufffd é\n</stdin>"]);
+  expect(await onlyMessage(cli)).toEqual(["review this\n\n<stdin>\ncaf\ufffd é\n</stdin>"]);
 });
 
 test.each([

@@ -7,10 +7,10 @@ import { Cli, commandOf, finished } from "../support/cli.js";
 import { metaLine, user } from "../rollouts/index/library.js";
 
 /** For commands that skip the fast path, which only the built program has. */
-const here = { spawned: false };
+const inProcess = { spawned: false };
 
 /** Conversations in a folder that has not changed for long. */
-async function library(count = 20): Promise<Cli> {
+async function openWithConversations(count = 20): Promise<Cli> {
   const cli = await Cli.open({ spawned: true });
   mkdirSync(cli.conversations, { recursive: true });
   for (let index = 0; index < count; index += 1) {
@@ -23,23 +23,23 @@ async function library(count = 20): Promise<Cli> {
 }
 
 /** A flag that skips the fast path, because only the full command supports it. */
-const longWay = ["--sort", "updated"];
+const slowPathFlags = ["--sort", "updated"];
 
 test("a page from the cache equals one that is read from the files", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   for (const args of [["--limit", "2"], ["--json", "--limit", "3"], [], ["--json"]]) {
-    const expected = await cli.run(["list", ...args, ...longWay], here);
+    const expected = await cli.run(["list", ...args, ...slowPathFlags], inProcess);
     expect(expected).toMatchObject({ code: 0, stderr: "" });
     expect(await cli.run(["list", ...args])).toEqual(expected);
   }
 });
 
 test("changed conversations are listed again, in every directory", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   await cli.run(["list"]);
-  await cli.run(["rename", "conv_7", "lucky"], here);
+  await cli.run(["rename", "conv_7", "lucky"], inProcess);
   expect((await cli.run(["list"])).stdout).toContain("  conv_7\n    Name: lucky\n");
-  await cli.run(["chat", "--provider", "offline", "--resume", "conv_7", "hello"], here);
+  await cli.run(["chat", "--provider", "offline", "--resume", "conv_7", "hello"], inProcess);
   expect((await cli.run(["list", "--limit", "1"])).stdout).toMatch(
     /^Saved Conversations:\n\n {2}conv_7\n {4}Name: lucky\n/,
   );
@@ -51,7 +51,7 @@ test("changed conversations are listed again, in every directory", async () => {
 });
 
 test("usage errors are reported as on the slow path", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   await cli.run(["list"]);
   expect(await cli.run(["list", "--limit", "0"])).toMatchObject({
     code: 2,
@@ -63,8 +63,8 @@ test("usage errors are reported as on the slow path", async () => {
 });
 
 test("a slow reader gets the full list, a closed pipe causes no error, and a full disk does", async () => {
-  const cli = await library(1_000);
-  const { stdout } = await cli.run(["list", ...longWay], here);
+  const cli = await openWithConversations(1_000);
+  const { stdout } = await cli.run(["list", ...slowPathFlags], inProcess);
   expect(stdout.length).toBeGreaterThan(65_536);
   const slow = cli.start(["list"]);
   await once(slow.stdout, "readable");

@@ -18,7 +18,7 @@ interface Sources {
 }
 
 /** Chats with a server that rejects the key; resolves with the output and the files on disk. */
-async function rejected({ env = {}, config = {}, args = [], notTTY = [] }: Sources) {
+async function chatWithRejectedKey({ env = {}, config = {}, args = [], notTTY = [] }: Sources) {
   const mock: MockLlm = await openMock({ apiKey: "another" });
   const home = await temporaryFolder();
   await writeFile(join(home, "config.json"), JSON.stringify(config), { mode: 0o600 });
@@ -36,7 +36,10 @@ async function rejected({ env = {}, config = {}, args = [], notTTY = [] }: Sourc
 }
 
 test("a rejected environment key is named by its variable, and on a terminal by its last characters", async () => {
-  const { code, errors, disk } = await rejected({ env: { OPENAI_API_KEY: key }, args: ["--provider", "openai"] });
+  const { code, errors, disk } = await chatWithRejectedKey({
+    env: { OPENAI_API_KEY: key },
+    args: ["--provider", "openai"],
+  });
   expect(code).toBe(1);
   const where = "You can find your API key at https://platform.openai.com/account/api-keys";
   expect(errors).toContain(
@@ -52,14 +55,17 @@ test("a rejected environment key is named by its variable, and on a terminal by 
 
 test("events and redirected stderr contain no part of the key", async () => {
   const sources = { env: { OPENAI_API_KEY: key }, notTTY: ["stderr"] } as const;
-  const { errors, screen, disk } = await rejected({ ...sources, args: ["--provider", "openai", "--json"] });
+  const { errors, screen, disk } = await chatWithRejectedKey({ ...sources, args: ["--provider", "openai", "--json"] });
   expect(screen).toContain("The API key comes from OPENAI_API_KEY");
   expect(errors).toContain("The API key comes from OPENAI_API_KEY");
   expect(errors + screen + disk).not.toContain("WXYZ");
 });
 
 test("no part of a short key is shown", async () => {
-  const { errors } = await rejected({ env: { OPENAI_API_KEY: "sk-short-WXYZ" }, args: ["--provider", "openai"] });
+  const { errors } = await chatWithRejectedKey({
+    env: { OPENAI_API_KEY: "sk-short-WXYZ" },
+    args: ["--provider", "openai"],
+  });
   expect(errors).toContain("The API key comes from OPENAI_API_KEY");
   expect(errors).not.toContain("WXYZ");
 });
@@ -80,7 +86,7 @@ test.each([
   ],
 ])("the message after a 401 says where the key of %s comes from, with %j", async (provider, entry, text, hasKey) => {
   const args = ["--provider", provider, "--model", "m", "--api", "chat"];
-  const { errors, disk } = await rejected({ config: { providers: { [provider]: entry } }, args });
+  const { errors, disk } = await chatWithRejectedKey({ config: { providers: { [provider]: entry } }, args });
   expect(errors).toContain(text);
   expect(errors.includes("ends in …WXYZ")).toBe(hasKey);
   expect(disk).not.toContain("WXYZ");

@@ -16,7 +16,7 @@ async function project(cli: Cli, name: string, has: "commit" | "nothing" = "comm
   return root;
 }
 
-async function listed(cli: Cli, cwd: string): Promise<string[]> {
+async function listIds(cli: Cli, cwd: string): Promise<string[]> {
   const { stdout } = await cli.run(["list", "--project", "--json"], { cwd });
   return (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
 }
@@ -27,11 +27,11 @@ test("conversations and the active one follow a moved repository", async () => {
   const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
   await cli.run(["chat", "my name is Ada"], { cwd: old });
   const clone = await project(cli, "clone");
-  expect(await listed(cli, clone)).toEqual([]);
+  expect(await listIds(cli, clone)).toEqual([]);
   await rm(clone, { recursive: true });
   const moved = join(cli.project, "moved");
   await rename(old, moved);
-  expect(await listed(cli, moved)).toEqual([id]);
+  expect(await listIds(cli, moved)).toEqual([id]);
   expect((await cli.run(["relink"], { cwd: moved })).stdout).toBe(
     `Missing folders:\n  ${old}: 1 conversation(s), belongs to this project\nTo set a new folder: cody relink ${old} [new folder]\n`,
   );
@@ -48,18 +48,18 @@ test("relink moves the conversations of a project without a repository", async (
   const id = (await cli.run(["new"], { cwd: old })).stdout.trim();
   await rename(join(cli.project, "old"), join(cli.project, "new"));
   const now = join(cli.project, "new/inner");
-  expect(await listed(cli, now)).toEqual([]);
+  expect(await listIds(cli, now)).toEqual([]);
   expect(await cli.run(["relink", "../../old", "..", "--json"], { cwd: now })).toMatchObject({
     code: 0,
     stdout: `${JSON.stringify({ from: join(cli.project, "old"), to: join(cli.project, "new"), conversations: 1 })}\n`,
   });
-  expect(await listed(cli, now)).toEqual([id]);
+  expect(await listIds(cli, now)).toEqual([id]);
   expect((await cli.run(["relink"], { cwd: now })).stdout).toBe("No folders are missing.\n");
   expect((await cli.run(["chat", "hello"], { cwd: now })).stderr).toContain(`continuing its conversation ${id}`);
   await rename(join(cli.project, "new"), join(cli.project, "newest"));
   const newest = join(cli.project, "newest/inner");
   expect(await cli.run(["relink", "../../new", ".."], { cwd: newest })).toMatchObject({ code: 0 });
-  expect(await listed(cli, newest)).toEqual([id]);
+  expect(await listIds(cli, newest)).toEqual([id]);
 });
 
 test("the active conversation of a folder stays active when a repository is created above it", async () => {
@@ -72,7 +72,7 @@ test("the active conversation of a folder stays active when a repository is crea
   expect((await cli.run(["chat", "hello"], { cwd: whole })).stderr).toContain(
     `This project was in ${inner}: continuing its conversation ${id}`,
   );
-  expect(await listed(cli, whole)).toEqual([id]);
+  expect(await listIds(cli, whole)).toEqual([id]);
 });
 
 test("relink rejects invalid moves and says why", async () => {

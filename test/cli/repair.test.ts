@@ -5,7 +5,7 @@ import { Cli, saysOn } from "../support/cli.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
 /** A conversation with two messages, and its file. */
-async function told(): Promise<{ cli: Cli; id: string; path: string; lines: string[] }> {
+async function openWithTwoMessages(): Promise<{ cli: Cli; id: string; path: string; lines: string[] }> {
   const cli = await Cli.open();
   await cli.run(["chat", "my name is Alice"]);
   await cli.run(["chat", "What is 2+2?"]);
@@ -20,7 +20,7 @@ async function writeLines(path: string, lines: readonly (string | Buffer)[]): Pr
 }
 
 test("an intact conversation needs no repair", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   const before = await readFile(path);
   const text = `${id}: no damage found\n  Content: 2 turns, 4 items\n`;
   expect(lines.length).toBeGreaterThan(10);
@@ -32,7 +32,7 @@ test("an intact conversation needs no repair", async () => {
 });
 
 test("repair without --write only prints what it would do", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2), Buffer.alloc(12)]);
   const before = await readFile(path);
   const { code, stdout, stderr } = await cli.run(["repair", id]);
@@ -48,7 +48,7 @@ Nothing was changed. To repair it: cody repair ${id} --write
 });
 
 test("repair --write makes the conversation usable and keeps the original", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   await writeLines(path, [...lines.slice(0, 2), "sk-secret", ...lines.slice(2)]);
   const original = await readFile(path);
   expect((await cli.run(["chat", "What's my name?"])).stderr).toContain(`  Preview a repair: cody repair ${id}\n`);
@@ -73,7 +73,7 @@ test("repair --write makes the conversation usable and keeps the original", asyn
 });
 
 test("repair recreates a lost first line and fixes the end", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   await writeLines(path, ["", "{", ...lines.slice(1)]);
   const { size } = await stat(path);
   await truncate(path, size - 1);
@@ -89,7 +89,7 @@ test("repair recreates a lost first line and fixes the end", async () => {
 });
 
 test("repair --json prints the same in one line", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   await writeLines(path, [...lines, "broken", (lines[1] ?? "").slice(0, 20) + lines[1]]);
   const notJson = "not valid JSON: Expected ',' or '}' after property value in JSON at position 22";
   const facts = {
@@ -120,7 +120,7 @@ test("repair --json prints the same in one line", async () => {
 });
 
 test("repair shows only the first of many damaged lines", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   await writeLines(path, [...lines, ...Array.from({ length: 500 }, () => "x")]);
   const { stdout } = await cli.run(["repair", id]);
   expect(stdout).toContain("  and 480 more\n");
@@ -147,7 +147,7 @@ test("repair needs exactly one id", async () => {
 });
 
 test("a conversation in use is examined but not repaired", async () => {
-  const { cli, id, path } = await told();
+  const { cli, id, path } = await openWithTwoMessages();
   const other = cli.start(["chat", "wait"], { middle: "hold" });
   await saysOn(other.stdout, "I am");
   await writeFile(path, "broken\n", { flag: "a" });
@@ -165,7 +165,7 @@ test("a conversation in use is examined but not repaired", async () => {
 });
 
 test("a file another machine may be writing is repaired only with --force", async () => {
-  const { cli, id, path } = await told();
+  const { cli, id, path } = await openWithTwoMessages();
   await writeFile(path, "broken\n", { flag: "a" });
   const owner = { token: "0".repeat(32), pid: 7, host: "elsewhere", bootId: "b", pidNamespace: "p", socket: "/tmp/s" };
   await writeFile(`${path}.lock`, JSON.stringify(owner));
@@ -179,7 +179,7 @@ test("a file another machine may be writing is repaired only with --force", asyn
 });
 
 test("repair refuses anything but a regular file and does not change it", async () => {
-  const { cli, path } = await told();
+  const { cli, path } = await openWithTwoMessages();
   await symlink(path, join(cli.conversations, "conv_linked.jsonl"));
   await mkdir(join(cli.conversations, "conv_folder.jsonl"));
   for (const id of ["conv_linked", "conv_folder"]) {
@@ -209,7 +209,7 @@ test("repair accepts the path of a rollout, and --codex finds Codex's", async ()
 });
 
 test("repair reports a missing base rollout, which repairing this file does not fix", async () => {
-  const { cli, id, path, lines } = await told();
+  const { cli, id, path, lines } = await openWithTwoMessages();
   const first = JSON.parse(lines[0] ?? "") as { payload: object };
   const base = { thread_id: "01a1e1d9-0000-7000-8000-000000000001", end_ordinal_exclusive: 1, end_byte_offset: 10 };
   await writeLines(path, [JSON.stringify({ ...first, payload: { ...first.payload, history_base: base } }), "broken"]);

@@ -61,14 +61,14 @@ const warning: EventMsg = { type: "warning", message: "Disk is nearly full" };
 const complete: EventMsg = { type: "task_complete", turn_id: "turn", last_agent_message: "Hello" };
 
 test("a warning and a compaction after an answer are printed when the turn has ended", async () => {
-  expect(await printed([...answer, warning, compactionStart], {})).toBe("Hello");
-  expect(await printed([...answer, warning, compactionStart, complete], {})).toBe(
+  expect(await renderedOutput([...answer, warning, compactionStart], {})).toBe("Hello");
+  expect(await renderedOutput([...answer, warning, compactionStart, complete], {})).toBe(
     "Hello\nDisk is nearly full\nCompacting conversation history... (142k tokens)\n",
   );
 });
 
 test("on a terminal a compaction after an answer is shown immediately", async () => {
-  expect(await printed([...answer, warning, compactionStart], { isTTY: true })).toBe(
+  expect(await renderedOutput([...answer, warning, compactionStart], { isTTY: true })).toBe(
     "Hello\nDisk is nearly full\n⠋ Compacting context (142k tokens)...",
   );
 });
@@ -76,7 +76,7 @@ test("on a terminal a compaction after an answer is shown immediately", async ()
 test("a warning during an answer does not print the answer twice", async () => {
   const [delta, message] = answer;
   expect(
-    await printed(
+    await renderedOutput(
       [delta, warning, message, complete].flatMap((msg) => msg ?? []),
       {},
     ),
@@ -84,7 +84,10 @@ test("a warning during an answer does not print the answer twice", async () => {
 });
 
 /** The output of both streams in order, as on a terminal or with `2>&1`. */
-async function printed(msgs: readonly EventMsg[], { isTTY = false }: { readonly isTTY?: boolean }): Promise<string> {
+async function renderedOutput(
+  msgs: readonly EventMsg[],
+  { isTTY = false }: { readonly isTTY?: boolean },
+): Promise<string> {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 80 });
   const output = outputTo(stream);
   const terminal = { stdout: output, stderr: output, env: {} } as unknown as CommandContext["terminal"];

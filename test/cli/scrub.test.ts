@@ -9,7 +9,7 @@ const secret = "old-s3cret-0123456789";
 const env = { DEPLOY_TOKEN: secret };
 
 /** A conversation saved before its secrets were known. */
-async function leaked(): Promise<{ cli: Cli; id: string; path: string }> {
+async function openWithSecrets(): Promise<{ cli: Cli; id: string; path: string }> {
   const cli = await Cli.open();
   const id = (await cli.run(["new", "--name", `about ${secret}`])).stdout.trim();
   await cli.run(["chat", `my name is ${secret}`]);
@@ -17,14 +17,14 @@ async function leaked(): Promise<{ cli: Cli; id: string; path: string }> {
   return { cli, id, path: join(cli.conversations, `${id}.jsonl`) };
 }
 
-async function everything(cli: Cli): Promise<string> {
+async function allFiles(cli: Cli): Promise<string> {
   const names = await readdir(cli.home, { recursive: true, withFileTypes: true });
   const files = names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name));
   return (await Promise.all(files.map((file) => readFile(file, "latin1")))).join("\n");
 }
 
 test("scrub without --write reports secrets by line and kind, never their values", async () => {
-  const { cli, id, path } = await leaked();
+  const { cli, id, path } = await openWithSecrets();
   const before = await readFile(path);
   const { code, stdout, stderr } = await cli.run(["scrub", id], { env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -36,7 +36,7 @@ test("scrub without --write reports secrets by line and kind, never their values
 });
 
 test("scrub --write removes them from everything stored, and the conversation continues", async () => {
-  const { cli, id, path } = await leaked();
+  const { cli, id, path } = await openWithSecrets();
   await copyFile(path, `${path}.backup-2026-01-01`);
   await writeFile(`${path}.torn-1`, `{"text":"${secret}`);
   await cli.run(["list"]);
@@ -44,7 +44,7 @@ test("scrub --write removes them from everything stored, and the conversation co
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^✓ Scrubbed ${id}: `));
   expect(stdout).toContain(`  ${basename(path)}.torn-1: 1 known in 1 line\n`);
-  const all = await everything(cli);
+  const all = await allFiles(cli);
   expect(all).not.toContain(secret);
   expect(all).not.toContain("AKIAIOSFODNN7EXAMPLE");
   expect((await cli.run(["scrub", id], { env })).stdout).toBe(`${id}: no secrets found\n`);
@@ -54,7 +54,7 @@ test("scrub --write removes them from everything stored, and the conversation co
 });
 
 test("scrub names another hard link of the file, because it still holds the secrets", async () => {
-  const { cli, id, path } = await leaked();
+  const { cli, id, path } = await openWithSecrets();
   await link(path, join(cli.project, "kept"));
   const { code, stderr } = await cli.run(["scrub", id, "--write"], { env });
   expect({ code, stderr }).toEqual({
@@ -64,7 +64,7 @@ test("scrub names another hard link of the file, because it still holds the secr
 });
 
 test("scrub can ignore key-like text and take extra names and values", async () => {
-  const { cli, id } = await leaked();
+  const { cli, id } = await openWithSecrets();
   await cli.run(["chat", "pin=4711 and correct horse"]);
   expect((await cli.run(["scrub", id, "--no-shapes"])).stdout).toBe(`${id}: no secrets found\n`);
   expect((await cli.run(["scrub", id, "--no-shapes", "--pattern", "pin"])).stdout).toContain("by name");
@@ -74,11 +74,11 @@ test("scrub can ignore key-like text and take extra names and values", async () 
     scrubbed: true,
     found: { known: expect.any(Number), named: 0 },
   });
-  expect(await everything(cli)).not.toContain("correct horse");
+  expect(await allFiles(cli)).not.toContain("correct horse");
 });
 
 test("scrub finds a short value given explicitly", async () => {
-  const { cli, id, path } = await leaked();
+  const { cli, id, path } = await openWithSecrets();
   await cli.run(["chat", 'the door is x7"q9, or y8z'], {});
   const found = await cli.run(["scrub", id, "--no-shapes", "--stdin"], { input: 'x7"q9\ny8z\n' });
   expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining("2 known"), stderr: "" });
@@ -87,7 +87,7 @@ test("scrub finds a short value given explicitly", async () => {
 });
 
 test("scrub reports a line it cannot search and searches the others", async () => {
-  const { cli, id } = await leaked();
+  const { cli, id } = await openWithSecrets();
   const args = ["scrub", id, "--no-shapes", "--stdin"];
   expect(await cli.run(args, { input: "x7\n" })).toMatchObject({
     code: 1,
@@ -112,7 +112,7 @@ test.each([
 });
 
 test("scrub does not change a conversation in use", async () => {
-  const { cli, id, path } = await leaked();
+  const { cli, id, path } = await openWithSecrets();
   const child = cli.start(["chat", "hello"], { middle: "hold" });
   await saysOn(child.stdout, "");
   const before = await readFile(path);
@@ -124,7 +124,7 @@ test("scrub does not change a conversation in use", async () => {
 });
 
 test("scrub keeps lines about other conversations in the names file", async () => {
-  const { cli, id } = await leaked();
+  const { cli, id } = await openWithSecrets();
   await appendFile(join(cli.conversations, ".names.jsonl"), `{"id":"other","thread_name":"${secret}"}\n`);
   await cli.run(["scrub", id, "--write"], { env });
   const names = (await readFile(join(cli.conversations, ".names.jsonl"), "utf8")).trimEnd().split("\n");
@@ -132,7 +132,7 @@ test("scrub keeps lines about other conversations in the names file", async () =
 });
 
 /** The first turn removes a secret from a file, the second changes another file, the third many files. */
-async function changed() {
+async function openWithChangedFiles() {
   const cli = await Cli.open();
   const cwd = join(cli.project, "work");
   await mkdir(cwd);
@@ -159,17 +159,17 @@ async function changed() {
 }
 
 test("scrub searches the stored versions of changed files and removes those with a secret", async () => {
-  const { cli, id, cwd, cody } = await changed();
+  const { cli, id, cwd, cody } = await openWithChangedFiles();
   const looked = await cody("scrub", id);
   expect(looked.stdout).toContain("  stored version of config.txt: 1 known; the whole version is removed\n");
   expect(looked.stdout).toContain("  stored version of 7.txt: 1 known; the whole version is removed\n");
   expect(looked.stdout).toContain("  Then it can no longer be undone: turn 1\n");
-  expect(await everything(cli)).toContain(secret);
+  expect(await allFiles(cli)).toContain(secret);
   const { code, stdout } = await cody("scrub", id, "--write");
   expect(code).toBe(0);
   expect(stdout).toContain("and 2 stored files\n");
   expect(stdout).toContain("  Can no longer be undone: turn 1\n");
-  expect(await everything(cli)).not.toContain(secret);
+  expect(await allFiles(cli)).not.toContain(secret);
   expect((await cody("scrub", id)).stdout).toBe(`${id}: no secrets found\n`);
   expect((await cody("undo", id, "--turn", "1")).stdout).toContain("its saved content is gone");
   expect(await cody("undo", id, "--turn", "3", "--yes")).toMatchObject({ code: 0 });

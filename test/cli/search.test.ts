@@ -13,7 +13,7 @@ import { assistant, call, metaLine, output, user } from "../rollouts/index/libra
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Three conversations; the last is the newest and in another project. */
-async function library(): Promise<Cli> {
+async function openWithConversations(): Promise<Cli> {
   const cli = await Cli.open();
   mkdirSync(cli.conversations, { recursive: true });
   const saved = {
@@ -40,7 +40,7 @@ async function ids(cli: Cli, ...args: readonly string[]): Promise<string[]> {
 const index = (cli: Cli) => join(cli.home, "index.sqlite");
 
 test("search finds conversations with all words, newest first, with an excerpt", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   expect((await cli.run(["search", "docker", "Timeout"])).stdout).toBe(`Found in:
 
   conv_a
@@ -78,7 +78,7 @@ Total: 1 conversation(s)
 });
 
 test("search can be limited to a project, a time or a directory", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const codex = join(cli.project, ".codex", "sessions", "2026", "11", "16");
   mkdirSync(codex, { recursive: true });
   const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
@@ -97,14 +97,14 @@ test("search can be limited to a project, a time or a directory", async () => {
 test.each(['"', "'", "*", "(", "AND", "docker OR", "-docker", "text:docker", "NEAR(docker)", "%", "\\"])(
   "%s is searched literally",
   async (words) => {
-    const cli = await library();
+    const cli = await openWithConversations();
     const { code, stderr } = await cli.run(["search", "--", words]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   },
 );
 
 test("a deleted, damaged, newer, locked or unusable index does not change the results", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const expected = await ids(cli, "docker");
   rmSync(index(cli));
   expect(await ids(cli, "docker")).toEqual(expected);
@@ -134,7 +134,7 @@ test("a deleted, damaged, newer, locked or unusable index does not change the re
 });
 
 test("without libsql search reads the files, and cody index says what is missing", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const installed = join(cli.project, "installed");
   for (const name of ["package.json", "dist/cli", "dist/chunks"]) {
     cpSync(join(root, name), join(installed, name), { recursive: true });
@@ -166,7 +166,7 @@ test.each([[], ["rebuild"], ["status"]])("index %s without saved conversations h
 });
 
 test("the index is created in a home that does not exist yet, for conversations stored elsewhere", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const home = join(cli.project, "fresh");
   const { code, stdout } = await cli.run(["index", "--home", home, "--conversation-dir", cli.conversations]);
   expect([code, stdout]).toEqual([0, expect.stringContaining("3 conversation(s)")]);
@@ -174,7 +174,7 @@ test("the index is created in a home that does not exist yet, for conversations 
 });
 
 test("cody index builds the index, shows its state and rebuilds it", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const status = async (...args: string[]) => JSON.parse((await cli.run(["index", "--json", ...args])).stdout);
   expect((await cli.run(["index", "status"])).stdout).toBe(
     "No search index; searches read the files. To build it: cody index\n",
@@ -199,7 +199,7 @@ test.each([
 });
 
 test("on a terminal matches are highlighted and control characters are escaped", async () => {
-  const cli = await library();
+  const cli = await openWithConversations();
   const hostile = user("docker \u001b]0;title\u0007 \u001b[2J");
   writeFileSync(join(cli.conversations, "conv_h.jsonl"), metaLine("conv_h") + hostile);
   for (const [env, marked] of [

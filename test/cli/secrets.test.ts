@@ -65,7 +65,7 @@ function formsOf(secret: string): string[] {
 }
 
 /** Every file below the home except the configuration, in which the user has stored a key. */
-async function kept(home: string): Promise<Map<string, string>> {
+async function storedFiles(home: string): Promise<Map<string, string>> {
   const entries = await readdir(home, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const texts = paths.filter((path) => path !== join(home, "config.json"));
@@ -151,7 +151,7 @@ test("the model receives all of more than twenty secrets and the disk none", asy
   for (const command of [["list"], ["doctor"], ["context"], ["index"], ["search", "summary"], ...exports])
     expect(await cli.run(command, { env })).toMatchObject({ code: 0 });
 
-  const files = await kept(cli.home);
+  const files = await storedFiles(cli.home);
   const names = [...files.keys()];
   expect(names.filter((path) => path.startsWith(cli.conversations) && path.endsWith(".jsonl"))).toHaveLength(3);
   expect(names.filter((path) => path.startsWith(join(cli.home, "exports")))).toHaveLength(formats.length);

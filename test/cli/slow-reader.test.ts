@@ -17,10 +17,10 @@ const slowPipe = {
   env: { CODY_TURN_LIMITS_ANSWER_BYTES: String(2 * answer.length) },
 } as const;
 /** The most data that may be buffered between the model and stdout. */
-const maxLead = 4_000_000;
+const maxBufferedBytes = 4_000_000;
 
 /** A model that answers with 12 MB, and how much of it has been read so far. */
-function large() {
+function largeAnswer() {
   const model = { chars: 0 };
   const provider: Provider = {
     name: "scripted",
@@ -38,7 +38,7 @@ function large() {
 }
 
 test("a slow reader gets all of a large answer, and the model is not read far ahead of it", async () => {
-  const { model, provider } = large();
+  const { model, provider } = largeAnswer();
   const terminal = await FakeTerminal.open(provider, slowPipe);
   let lead = 0;
   const watching = setInterval(() => (lead = Math.max(lead, model.chars - terminal.screen.length)), 1);
@@ -47,11 +47,11 @@ test("a slow reader gets all of a large answer, and the model is not read far ah
   expect(code).toBe(0);
   expect(terminal.screen.length).toBe(answer.length);
   expect(terminal.errors).not.toContain("Not shown");
-  expect(lead).toBeLessThan(maxLead);
+  expect(lead).toBeLessThan(maxBufferedBytes);
 });
 
 test("a slow reader of --json gets every event", async () => {
-  const { provider } = large();
+  const { provider } = largeAnswer();
   const terminal = await FakeTerminal.open(provider, slowPipe);
   expect(await terminal.run("--json", "chat", "go")).toBe(0);
   const events = terminal.screen
@@ -72,15 +72,15 @@ test("the process exits once a slow reader has read all of its output", async ()
   child.stdin.end("one\ntwo\nthree\n");
   const closed = once(child, "close");
   child.stderr.resume();
-  expect(await slowlyRead(child.stdout)).toBe(texts.join(""));
+  expect(await readSlowly(child.stdout)).toBe(texts.join(""));
   expect(await closed).toEqual([0, null]);
   const exporting = cli.start(["export", "--format", "json", "--output", "-"], { env });
   exporting.stderr.resume();
-  const exported = await slowlyRead(exporting.stdout);
+  const exported = await readSlowly(exporting.stdout);
   for (const text of texts) expect(exported).toContain(JSON.stringify(text).slice(1, -1));
 });
 
-async function slowlyRead(stream: Readable): Promise<string> {
+async function readSlowly(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) {
     chunks.push(chunk as Buffer);

@@ -58,15 +58,15 @@ test("a long output shows its first ten lines as they arrive and its last five a
   activity.textOf(begin(["seq", "100"]));
   const lines = Array.from({ length: 100 }, (_, index) => `${index + 1}`);
   const live = lines.map((line) => activity.textOf(output(`${line}\n`))).join("");
-  expect(live).toBe(shown(lines.slice(0, 10)));
-  expect(activity.textOf(end(0))).toBe(`  … 85 more lines\n${shown(lines.slice(95))}`);
+  expect(live).toBe(indentedLines(lines.slice(0, 10)));
+  expect(activity.textOf(end(0))).toBe(`  … 85 more lines\n${indentedLines(lines.slice(95))}`);
 });
 
 test("an output slightly longer than the live limit is shown in full", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "15"]));
   const lines = Array.from({ length: 15 }, (_, index) => `${index + 1}`);
-  expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(shown(lines));
+  expect(activity.textOf(output(lines.join("\n"))) + activity.textOf(end(0))).toBe(indentedLines(lines));
 });
 
 test("one hidden line is counted in the singular", () => {
@@ -87,11 +87,11 @@ test("when the live output was incomplete, the last lines come from the end of e
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "1000000"]));
   const told = "0123456789abcde\n".repeat(8 * 1024);
-  expect(activity.textOf(output(told))).toBe(shown(Array.from({ length: 10 }, () => "0123456789abcde")));
+  expect(activity.textOf(output(told))).toBe(indentedLines(Array.from({ length: 10 }, () => "0123456789abcde")));
   const last = ["1", "2", "3", "4", "5", "6"];
   const msg = { ...end(1), stdout: `first\n[... 9 bytes left out ...]\n${last.join("\n")}\n`, stderr: "failed" };
   expect(activity.textOf(msg as EventMsg)).toBe(
-    `  … many more lines\n${shown([...last.slice(1), "failed"])}  exit code 1\n`,
+    `  … many more lines\n${indentedLines([...last.slice(1), "failed"])}  exit code 1\n`,
   );
 });
 
@@ -193,7 +193,7 @@ function end(exit_code: number): EventMsg {
   return { type: "exec_command_end", call_id: "c", stdout: "", stderr: "", exit_code, duration };
 }
 
-function shown(lines: readonly string[]): string {
+function indentedLines(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}\n`).join("");
 }
 

@@ -8,12 +8,12 @@ import { fails, type Reply, says, scripted } from "../support/scripted-provider.
 const warning = "The model's answer was cut off at its output limit and is not complete.";
 
 /** An answer that ends at the output limit. */
-function breaksOff(text: string): Reply {
+function truncatedAnswer(text: string): Reply {
   return [...says(text).slice(0, -1), { type: "done", finishReason: "length" }];
 }
 
 test("chat prints a truncated answer, warns on stderr, and exits with 5", async () => {
-  const terminal = await FakeTerminal.open(scripted([breaksOff("Once upon a"), says("time")]));
+  const terminal = await FakeTerminal.open(scripted([truncatedAnswer("Once upon a"), says("time")]));
   expect(await terminal.run("chat", "Tell a story")).toBe(5);
   expect(terminal.screen).toBe("Once upon a\n");
   expect(terminal.errors).toContain(warning);
@@ -21,7 +21,7 @@ test("chat prints a truncated answer, warns on stderr, and exits with 5", async 
 });
 
 test("chat --json marks the end of a truncated turn", async () => {
-  const terminal = await FakeTerminal.open(scripted([breaksOff("Once")]));
+  const terminal = await FakeTerminal.open(scripted([truncatedAnswer("Once")]));
   expect(await terminal.run("chat", "--json", "Tell a story")).toBe(5);
   const events = terminal.screen
     .trimEnd()
@@ -31,7 +31,7 @@ test("chat --json marks the end of a truncated turn", async () => {
 });
 
 test("a truncated answer that violates --output-schema exits with 5, not with 1", async () => {
-  const terminal = await FakeTerminal.open(scripted([breaksOff('{"a":')]));
+  const terminal = await FakeTerminal.open(scripted([truncatedAnswer('{"a":')]));
   const schema = join(terminal.cwd, "schema.json");
   await writeFile(schema, '{"type":"object","properties":{},"additionalProperties":false}');
   expect(await terminal.run("chat", "--output-schema", schema, "Go")).toBe(5);
@@ -39,7 +39,7 @@ test("a truncated answer that violates --output-schema exits with 5, not with 1"
 });
 
 test("the interactive prompt warns about a truncated answer and continues", async () => {
-  const terminal = await FakeTerminal.open(scripted([breaksOff("Once upon a"), says("time")]));
+  const terminal = await FakeTerminal.open(scripted([truncatedAnswer("Once upon a"), says("time")]));
   const running = terminal.run();
   await terminal.shows("› ");
   terminal.type("Tell a story\r");
@@ -52,9 +52,9 @@ test("the interactive prompt warns about a truncated answer and continues", asyn
 });
 
 test.each([
-  { replies: [breaksOff("One"), says("Two")], code: 5 },
-  { replies: [breaksOff("One"), fails("auth", false)], code: 1 },
-  { replies: [fails("auth", false), breaksOff("Two")], code: 1 },
+  { replies: [truncatedAnswer("One"), says("Two")], code: 5 },
+  { replies: [truncatedAnswer("One"), fails("auth", false)], code: 1 },
+  { replies: [fails("auth", false), truncatedAnswer("Two")], code: 1 },
 ])("several piped lines exit with the worst exit code: $code", async ({ replies, code }) => {
   const terminal = await FakeTerminal.open(scripted(replies), { notTTY: ["stdin", "stdout"] });
   const running = terminal.run();

@@ -4,7 +4,7 @@ import { choices, ctrlC, opened, prompt, question } from "../support/cli-effects
 import { mockLlm, type SpokenApi, toolOutputs, wireApis, wireEnv } from "../support/wire-apis.js";
 
 /** An interactive prompt with a model behind a wire API. */
-async function prompted({ api, provider, model }: SpokenApi, script: readonly MockReply[]) {
+async function openPrompt({ api, provider, model }: SpokenApi, script: readonly MockReply[]) {
   const mock = await mockLlm(script);
   const answering = ["--provider", provider, "--api", api, "--model", model];
   return { mock, ...(await opened([], { env: wireEnv(mock), answering })) };
@@ -15,7 +15,7 @@ const effect = (id: string, what: string) => ({ id, name: "effect", arguments: {
 describe.each(wireApis)("at the prompt over $api", (spoken) => {
   test("two calls of one answer are asked about one by one, and the approved one runs", async () => {
     const script = [{ calls: [effect("call_1", "this"), effect("call_2", "that")] }, { text: "One of them ran." }];
-    const { mock, terminal, runs } = await prompted(spoken, script);
+    const { mock, terminal, runs } = await openPrompt(spoken, script);
     terminal.type("go\r");
     await terminal.shows(`  effect this\n\n${choices}`);
     await terminal.shows(question);
@@ -33,7 +33,7 @@ describe.each(wireApis)("at the prompt over $api", (spoken) => {
   test("Ctrl-C during a command ends the turn, and the next one is answered", async () => {
     const command = ["sh", "-c", "echo begun; exec sleep 600"];
     const script = [{ calls: [{ id: "call_1", name: "shell", arguments: { command } }] }, { text: "Fine." }];
-    const { mock, terminal } = await prompted(spoken, script);
+    const { mock, terminal } = await openPrompt(spoken, script);
     terminal.type("go\r");
     await terminal.shows(question);
     terminal.type("y\r");
@@ -48,7 +48,7 @@ describe.each(wireApis)("at the prompt over $api", (spoken) => {
 
   test("reasoning is not part of the answer, and the next turn is accepted", async () => {
     const script = [{ reasoning: "A riddle.", text: "An egg." }, { text: "Still an egg." }];
-    const { mock, terminal } = await prompted(spoken, script);
+    const { mock, terminal } = await openPrompt(spoken, script);
     terminal.type("what is it?\r");
     await terminal.shows("An egg.\n");
     terminal.type("sure?\r");

@@ -18,24 +18,24 @@ const end = (outcome: "compacted" | "kept" | "aborted"): EventMsg => ({
 });
 const delta: EventMsg = { type: "agent_message_delta", delta: "Hello", item_id: "item" };
 const warning: EventMsg = { type: "warning", message: "Compression failed, conversation may hit limits soon" };
-const quiet: EventMsg = { type: "token_count", info: null };
-const erased = "\r\u001b[K";
+const tokenCount: EventMsg = { type: "token_count", info: null };
+const eraseLine = "\r\u001b[K";
 
 test("in a pipe each compaction message is a line of its own", async () => {
-  expect(await shown([start, quiet, end("compacted")], {})).toEqual({
+  expect(await rendered([start, tokenCount, end("compacted")], {})).toEqual({
     stdout: "",
     stderr: "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
   });
 });
 
 test("on a terminal the result replaces the progress line", async () => {
-  expect((await shown([start, quiet, end("compacted")], { columns: 80 })).stderr).toBe(
-    `Compacting context (142k tokens)...${erased}Context compacted: 142k → 28k tokens\n`,
+  expect((await rendered([start, tokenCount, end("compacted")], { columns: 80 })).stderr).toBe(
+    `Compacting context (142k tokens)...${eraseLine}Context compacted: 142k → 28k tokens\n`,
   );
 });
 
 test("on a terminal too narrow for the progress line it is not erased", async () => {
-  expect((await shown([start, end("compacted")], { columns: 30 })).stderr).toBe(
+  expect((await rendered([start, end("compacted")], { columns: 30 })).stderr).toBe(
     "Compacting conversation history... (142k tokens)\nContext compacted: 142k → 28k tokens\n",
   );
 });
@@ -44,9 +44,9 @@ const preparing = "Preparing to compact context in the background (96k tokens)..
 test.each([{}, { columns: 80 }])(
   "a background summary is reported when it starts and when it is applied, %j",
   async (terminal) => {
-    const { stdout, stderr } = await shown([delta, prepare, prepare, start, end("compacted"), prepare], terminal);
+    const { stdout, stderr } = await rendered([delta, prepare, prepare, start, end("compacted"), prepare], terminal);
     expect(stdout).toBe("Hello\n");
-    const lines = stderr.split("\n").map((line) => line.split(erased).at(-1) ?? "");
+    const lines = stderr.split("\n").map((line) => line.split(eraseLine).at(-1) ?? "");
     expect(lines.filter((text) => !text.startsWith("Compacting conversation history"))).toEqual([
       preparing,
       "Context compacted: 142k → 28k tokens",
@@ -57,19 +57,19 @@ test.each([{}, { columns: 80 }])(
 );
 
 test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is shown", async (outcome) => {
-  const told = (await shown([start, warning, end(outcome)], { columns: 80 })).stderr;
-  expect(told).toBe(`Compacting context (142k tokens)...${erased}${warning.message}\n`);
-  expect((await shown([start, end(outcome)], { columns: 80 })).stderr.endsWith(erased)).toBe(true);
+  const told = (await rendered([start, warning, end(outcome)], { columns: 80 })).stderr;
+  expect(told).toBe(`Compacting context (142k tokens)...${eraseLine}${warning.message}\n`);
+  expect((await rendered([start, end(outcome)], { columns: 80 })).stderr.endsWith(eraseLine)).toBe(true);
 });
 
 test("the progress line starts on a new line and is erased before the next answer", async () => {
-  const { stdout, stderr } = await shown([delta, start, delta, end("compacted")], { columns: 80 });
+  const { stdout, stderr } = await rendered([delta, start, delta, end("compacted")], { columns: 80 });
   expect(stdout).toBe("Hello\nHello\n");
-  expect(stderr.split(erased)).toHaveLength(2);
+  expect(stderr.split(eraseLine)).toHaveLength(2);
 });
 
 test("with --json the events are printed unchanged and nothing else", async () => {
-  const { stdout, stderr } = await shown([start, end("compacted")], { json: true });
+  const { stdout, stderr } = await rendered([start, end("compacted")], { json: true });
   expect(
     stdout
       .trimEnd()
@@ -80,7 +80,7 @@ test("with --json the events are printed unchanged and nothing else", async () =
 });
 
 /** The output on both streams after rendering these events; with columns they are a terminal. */
-async function shown(
+async function rendered(
   msgs: readonly EventMsg[],
   { columns, json = false }: { readonly columns?: number; readonly json?: boolean },
 ): Promise<{ stdout: string; stderr: string }> {
@@ -101,8 +101,8 @@ async function shown(
 /** The progress line without its animation. */
 function oneFrame(text: string): string {
   return text
-    .split(erased)
+    .split(eraseLine)
     .map((part) => part.replace(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /, ""))
     .filter((part, index, parts) => part !== parts[index + 1])
-    .join(erased);
+    .join(eraseLine);
 }
