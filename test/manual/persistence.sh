@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Manual test of saving, resuming and compacting conversations: eight scenarios against `cody mock-llm`, in a temporary
-# home. Every step prints what it expects; the first one that fails ends the script.
+# home. Every step checks its expected output, and the first failure ends the script.
 # Usage: test/manual/persistence.sh (after npm install && npm run build)
 set -euo pipefail
 
@@ -115,7 +115,7 @@ console.log("   ok: every line has timestamp, type and payload");
 ' "$file"
 
 scenario '8: a directory that cannot be written to'
-# Root may write everywhere, so another user tries.
+# Root can write everywhere, so another user tries.
 as_user() {
   "$node" -e '
 const { spawnSync } = require("child_process");

@@ -14,14 +14,14 @@ test("the eight scenarios of the manual test pass as written", { timeout: 300_00
   const { pids, env, temporary } = await recordedNode("");
   const { stdout } = await promisify(execFile)("bash", [script], { env });
   expect(stdout).toContain("All eight scenarios passed.");
-  expect(await left(pids, temporary)).toEqual({ processes: [], files: [] });
+  expect(await findLeftovers(pids, temporary)).toEqual({ processes: [], files: [] });
 });
 
 test("the server of the manual test stops when a step fails", { timeout: 120_000 }, async () => {
   const { pids, env, temporary } = await recordedNode(`exit 1`);
   const run = spawn("bash", [script], { env, stdio: "ignore" });
   expect(await once(run, "exit")).toEqual([1, null]);
-  expect(await left(pids, temporary)).toEqual({ processes: [], files: [] });
+  expect(await findLeftovers(pids, temporary)).toEqual({ processes: [], files: [] });
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
@@ -31,10 +31,10 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     const { pids, env, temporary, stopped } = await recordedNode(`mkfifo "$TMPDIR/never"; read -r <"$TMPDIR/never"`);
     // In its own process group, as in a terminal: Ctrl-C reaches the running command and the script.
     const run = spawn("bash", [script], { env, stdio: "ignore", detached: true });
-    await Promise.race([until(stopped, run), once(run, "exit")]);
+    await Promise.race([waitForFile(stopped, run), once(run, "exit")]);
     process.kill(-(run.pid ?? 0), signal);
     await once(run, "exit");
-    expect(await left(pids, temporary)).toEqual({ processes: [], files: [] });
+    expect(await findLeftovers(pids, temporary)).toEqual({ processes: [], files: [] });
   },
 );
 
@@ -57,7 +57,7 @@ async function recordedNode(insteadOfNew: string) {
 }
 
 /** The server process, if it still runs, and the files the script left in the temporary folder. */
-async function left(pids: string, temporary: string) {
+async function findLeftovers(pids: string, temporary: string) {
   const started = (await readFile(pids, "utf8")).split("\n").filter((line) => line.endsWith(" mock-llm"));
   expect(started).toHaveLength(1);
   const processes = started.filter((line) => isRunning(Number.parseInt(line, 10)));
@@ -73,7 +73,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function until(path: string, run: ChildProcess): Promise<void> {
+async function waitForFile(path: string, run: ChildProcess): Promise<void> {
   while (run.exitCode === null) {
     if ((await readFile(path, "utf8").catch(() => "")) !== "") return;
     await new Promise(setImmediate);
