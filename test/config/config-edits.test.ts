@@ -5,7 +5,7 @@ import { configFormats } from "../../src/config/files/config-format.js";
 
 type Name = "config.yaml" | "config.jsonc";
 
-async function changed(name: Name, text: string, to: unknown): Promise<string> {
+async function editedText(name: Name, text: string, to: unknown): Promise<string> {
   const format = configFormats[name];
   const result = await format.ways[0]?.(text, configEdits((await format.parse(text, name)) ?? {}, to), to);
   expect(result).toBeDefined();
@@ -80,7 +80,7 @@ test.each([
   ["config.jsonc", "// nothing yet", { a: 1 }, '// nothing yet\n{\n  "a": 1\n}\n'],
   ["config.yaml", "# nothing yet", { a: 1 }, "# nothing yet\na: 1\n"],
 ] as const)("%s: %j set to %j becomes %j", async (name, text, to, expected) => {
-  expect(await changed(name, text, to)).toBe(expected);
+  expect(await editedText(name, text, to)).toBe(expected);
 });
 
 interface Setting {
@@ -149,7 +149,7 @@ function jsoncLines(from: Settings, indentation = "  "): string[] {
   });
 }
 
-function commentsAlone(text: string): string[] {
+function commentLines(text: string): string[] {
   return text.split("\n").filter((line) => /^\s*(?:#|\/\/)/.test(line));
 }
 
@@ -161,8 +161,8 @@ test.each([
     fc.asyncProperty(settings, settings, async (from, other) => {
       const text = write(from);
       const to = plain(other);
-      const result = await changed(name, text, to);
-      expect(commentsAlone(result)).toEqual(commentsAlone(text));
+      const result = await editedText(name, text, to);
+      expect(commentLines(result)).toEqual(commentLines(text));
       // Unchanged settings keep their text and their trailing comment.
       const before = plain(from);
       for (const line of text.split("\n")) {

@@ -118,9 +118,9 @@ test("two configuration files are an error that names both", async () => {
   expect((await readdir(home)).toSorted()).toEqual(["config.json", "config.yaml"]);
 });
 
-const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]", ..."bcdef".split("").map(doubled)].join("\n");
+const aliasBomb = ["a: &a [x, x, x, x, x, x, x, x, x]", ..."bcdef".split("").map(repeatedAlias)].join("\n");
 
-function doubled(letter: string, index: number): string {
+function repeatedAlias(letter: string, index: number): string {
   const before = String.fromCharCode("a".charCodeAt(0) + index);
   return `${letter}: &${letter} [${Array.from({ length: 9 }, () => `*${before}`).join(", ")}]`;
 }
@@ -129,7 +129,7 @@ test.each([
   ["config.yaml", "model: [secret", "config.yaml: invalid YAML in line 1, column "],
   ["config.yaml", "a: 1\na: 2\n", "config.yaml: invalid YAML in line 2, column 1: duplicate key"],
   ["config.yaml", "model: *secret\n", "config.yaml: invalid YAML: an alias (*…) refers to an unknown anchor"],
-  ["config.yaml", bomb, "config.yaml: invalid YAML: an alias (*…) refers to an unknown anchor"],
+  ["config.yaml", aliasBomb, "config.yaml: invalid YAML: an alias (*…) refers to an unknown anchor"],
   ["config.yaml", "a:\n    b: 1\n  c: 2\n", "line 3, column 1: the indentation does not match the lines above"],
   ["config.yaml", "- model\n", "config.yaml: expected object"],
   ["config.yml", "model: 7\n", "config.yml: model: expected string"],

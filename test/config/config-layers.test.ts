@@ -16,7 +16,7 @@ interface Said {
   readonly flags?: Config;
 }
 
-async function loaded({ own, project, trust, env = {}, flags = {} }: Said): Promise<LoadedConfig> {
+async function loadLayers({ own, project, trust, env = {}, flags = {} }: Said): Promise<LoadedConfig> {
   const folder = await realpath(await temporaryFolder());
   const [home, cwd] = [join(folder, "home"), join(folder, "site")];
   await Promise.all([mkdir(home), mkdir(join(cwd, ".cody"), { recursive: true })]);
@@ -27,7 +27,7 @@ async function loaded({ own, project, trust, env = {}, flags = {} }: Said): Prom
 }
 
 test("flags override the environment, which overrides the project, which overrides the user's configuration", async () => {
-  const { values, sources } = await loaded({
+  const { values, sources } = await loadLayers({
     own: { compaction: { ratio: 0.1, keepTurns: 1, userMessageTokens: 1000, reserveTokens: 1000 } },
     project: { compaction: { ratio: 0.2, keepTurns: 2, userMessageTokens: 2000 } },
     trust: "trusted",
@@ -45,7 +45,7 @@ test("flags override the environment, which overrides the project, which overrid
 });
 
 test("the user's base URL is not used for a provider that the project selects", async () => {
-  const { values, sources } = await loaded({
+  const { values, sources } = await loadLayers({
     own: { provider: "openai", model: "gpt-4o", baseUrl: "https://own.example/v1" },
     project: { provider: "anthropic", model: "claude-sonnet-4-5" },
     trust: "trusted",
@@ -56,14 +56,14 @@ test("the user's base URL is not used for a provider that the project selects", 
 });
 
 test("an untrusted project only reports that it has a configuration", async () => {
-  const { values, unasked } = await loaded({ project: { sandbox: "danger-full-access" } });
+  const { values, unasked } = await loadLayers({ project: { sandbox: "danger-full-access" } });
   expect(values.sandbox).toBeUndefined();
   expect(unasked).toMatch(/site\/\.cody\/config\.yaml$/);
 });
 
 test("a trust decision is not asked again, and servers do not count as settings", async () => {
-  expect(await loaded({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty("unasked");
-  expect(await loaded({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("unasked");
+  expect(await loadLayers({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty("unasked");
+  expect(await loadLayers({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("unasked");
 });
 
 test.each([
@@ -72,11 +72,11 @@ test.each([
   [{ sandbox: "danger-full-access" }, "sandbox can only be set in your own configuration"],
   [{ providers: { openai: { baseUrl: "https://evil.example" } } }, "providers can only be set in your own"],
 ])("a trusted project that sets %j is rejected", async (project, message) => {
-  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow(message);
+  await expect(loadLayers({ project, trust: "trusted" })).rejects.toThrow(message);
 });
 
 test("an unknown key of a trusted project is ignored with a warning", async () => {
-  const { values, warnings } = await loaded({ project: { colour: "red", model: "gpt-4o" }, trust: "trusted" });
+  const { values, warnings } = await loadLayers({ project: { colour: "red", model: "gpt-4o" }, trust: "trusted" });
   expect(values.model).toBe("gpt-4o");
   expect(warnings).toEqual([".cody/config.yaml: unknown key colour is ignored."]);
 });
@@ -103,12 +103,12 @@ test("a configuration that is a symlink is ignored", async () => {
 });
 
 test("an invalid variable is reported by name", async () => {
-  await expect(loaded({ env: { CODY_SANDBOX: "open" } })).rejects.toThrow("CODY_SANDBOX: ");
-  await expect(loaded({ env: { CODY_TURN_LIMITS_STEPS: "many" } })).rejects.toThrow("CODY_TURN_LIMITS_STEPS: ");
+  await expect(loadLayers({ env: { CODY_SANDBOX: "open" } })).rejects.toThrow("CODY_SANDBOX: ");
+  await expect(loadLayers({ env: { CODY_TURN_LIMITS_STEPS: "many" } })).rejects.toThrow("CODY_TURN_LIMITS_STEPS: ");
 });
 
 test("empty variables and variables that are not settings are ignored", async () => {
-  const { sources } = await loaded({ env: { CODY_MODEL: "", CODY_HOME: "/x", CODY_COLOUR: "red" } });
+  const { sources } = await loadLayers({ env: { CODY_MODEL: "", CODY_HOME: "/x", CODY_COLOUR: "red" } });
   expect(sources.model).toBe("default");
 });
 
@@ -128,7 +128,7 @@ test.each([
 
 test("an oversized project configuration is not parsed", async () => {
   const project = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`key${at}`, 1]));
-  await expect(loaded({ project, trust: "trusted" })).rejects.toThrow("too large for a configuration");
+  await expect(loadLayers({ project, trust: "trusted" })).rejects.toThrow("too large for a configuration");
 });
 
 test("a project can be trusted before cody has a home", async () => {
@@ -143,16 +143,16 @@ test.each([
   ["claude-oauth", "http://own/v1"],
 ])("with %s a base URL from the environment is ignored, and the user's is %j", async (auth, baseUrl) => {
   const env = { CODY_BASE_URL: "http://elsewhere/v1" };
-  const said = await loaded({ own: { auth, ...(baseUrl === undefined ? {} : { baseUrl }) }, env });
+  const said = await loadLayers({ own: { auth, ...(baseUrl === undefined ? {} : { baseUrl }) }, env });
   expect(said.values.baseUrl).toBe(baseUrl);
-  const { values } = await loaded({ env: { ...env, CODY_AUTH: auth ?? "" } });
+  const { values } = await loadLayers({ env: { ...env, CODY_AUTH: auth ?? "" } });
   expect(values.baseUrl).toBeUndefined();
 });
 
 test("a base URL from a flag applies to a login, and one from the environment to a key or another provider", async () => {
   const own = { auth: "chatgpt-oauth" };
   const env = { CODY_BASE_URL: "http://lab/v1" };
-  expect((await loaded({ own, flags: { baseUrl: "http://flag/v1" }, env })).values.baseUrl).toBe("http://flag/v1");
-  expect((await loaded({ own, env: { ...env, CODY_PROVIDER: "my-lab" } })).values.baseUrl).toBe("http://lab/v1");
-  expect((await loaded({ own: { auth: "openai-api-key" }, env })).values.baseUrl).toBe("http://lab/v1");
+  expect((await loadLayers({ own, flags: { baseUrl: "http://flag/v1" }, env })).values.baseUrl).toBe("http://flag/v1");
+  expect((await loadLayers({ own, env: { ...env, CODY_PROVIDER: "my-lab" } })).values.baseUrl).toBe("http://lab/v1");
+  expect((await loadLayers({ own: { auth: "openai-api-key" }, env })).values.baseUrl).toBe("http://lab/v1");
 });

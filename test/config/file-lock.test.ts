@@ -45,9 +45,9 @@ test("files left by processes killed while acquiring the lock are removed", asyn
 
 test.each([
   ["a process that died", []],
-  ["a process that died, and whose taker died too", ["lock.after.DEADsomeone"]],
+  ["a process that died, like the process that took over", ["lock.after.DEADsomeone"]],
   [
-    "a process that died, as did its taker and the taker of that, with marks of an older version",
+    "a process that died, like two processes that took over, with marks of an older version",
     ["lock.after.DEADsomeone", "lock.after.DEADsomeone.after.DEADtaker"],
   ],
 ])(

@@ -213,13 +213,13 @@ test.each([
 });
 
 test("an invalid value next to an unknown key is rejected, and so is a server of two kinds", async () => {
-  await expect(loadedFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Fix");
-  await expect(loadedFrom({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
+  await expect(loadFrom({ colour: "red", model: 7 })).rejects.toThrow("config.json: model: expected string. Fix");
+  await expect(loadFrom({ mcp_servers: { a: { command: "a", url: "https://a.example" } } })).rejects.toThrow(
     "mcp_servers.a",
   );
 });
 
-async function loadedFrom(config: object) {
+async function loadFrom(config: object) {
   return loadConfig({ home: await homeWith(config), env: {}, flags: {} });
 }
 
@@ -233,7 +233,7 @@ test.each([
       await truncate(path, 40_000_000);
     },
   ],
-])("what is no configuration is not read: %s", async (reason, make) => {
+])("an unusable configuration file is rejected without reading it: %s", async (reason, make) => {
   const home = await temporaryFolder();
   const path = join(home, "config.json");
   await make(path);

@@ -5,7 +5,7 @@ const [home, codex] = ["/home/alice/.cody", "/home/alice/.codex"];
 const [own, sessions] = [`${home}/conversations`, `${codex}/sessions`];
 
 const homedir = (): string => "/home/alice";
-const nobody = (): string => {
+const noHomedir = (): string => {
   throw new Error("no entry");
 };
 
@@ -13,7 +13,7 @@ test("CODEX_HOME sets Codex's home, which is .codex in the user's home by defaul
   expect(resolveCodexHome({ env: { CODEX_HOME: "/data/codex" }, homedir })).toBe("/data/codex");
   expect(resolveCodexHome({ env: { CODEX_HOME: "" }, homedir })).toBe(codex);
   expect(resolveCodexHome({ env: {}, homedir })).toBe(codex);
-  expect(resolveCodexHome({ env: {}, homedir: nobody })).toBeUndefined();
+  expect(resolveCodexHome({ env: {}, homedir: noHomedir })).toBeUndefined();
 });
 
 test("only layout codex puts new conversations where Codex looks", () => {

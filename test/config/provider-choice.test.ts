@@ -8,36 +8,56 @@ test.each<[string, ProviderChoice[], ProviderChoice]>([
   ["a later layer wins", [lab, { model: "n" }], { ...lab, model: "n" }],
   ["naming the same provider again changes nothing", [lab, { provider: "openai" }], lab],
   [
-    "another provider does not get the address of the first",
+    "another provider does not get the base URL of the first",
     [lab, { provider: "anthropic" }],
     { provider: "anthropic" },
   ],
-  ["who comes back to the first gets it", [lab, { provider: "anthropic", model: "c" }, { provider: "openai" }], lab],
   [
-    "a model alone stays with its provider",
+    "selecting the first provider again restores its base URL and model",
+    [lab, { provider: "anthropic", model: "c" }, { provider: "openai" }],
+    lab,
+  ],
+  [
+    "a model without a provider keeps the current provider",
     [{ provider: "ollama" }, { model: "gpt-oss" }],
     { provider: "ollama", model: "gpt-oss" },
   ],
   [
-    "a model of the other vendor means that vendor",
+    "a model of Anthropic selects Anthropic",
     [{ provider: "openai", api: "chat" }, { model: "claude-x" }],
     { provider: "anthropic", model: "claude-x" },
   ],
-  ["also the other way round", [{ provider: "anthropic" }, { model: "o3" }], { provider: "openai", model: "o3" }],
-  ["but not at an address somebody configured", [lab, { model: "claude-x" }], { ...lab, model: "claude-x" }],
   [
-    "nor when both were said together",
+    "a model of OpenAI selects OpenAI",
+    [{ provider: "anthropic" }, { model: "o3" }],
+    { provider: "openai", model: "o3" },
+  ],
+  [
+    "a model of another vendor keeps the provider with a configured base URL",
+    [lab, { model: "claude-x" }],
+    { ...lab, model: "claude-x" },
+  ],
+  [
+    "a model of another vendor keeps a provider set in the same layer",
     [{ provider: "openai", model: "claude-x" }],
     { provider: "openai", model: "claude-x" },
   ],
   [
-    "an address without a name goes with the provider of the key",
+    "a base URL without a provider belongs to the provider with a key",
     [{ baseUrl: "http://lab/v1" }, { provider: "openai" }],
     { provider: "openai", baseUrl: "http://lab/v1" },
   ],
-  ["and with no other", [{ baseUrl: "http://lab/v1" }, { provider: "anthropic" }], { provider: "anthropic" }],
-  ["and with no other model", [{ baseUrl: "http://lab/v1" }, { model: "claude-x" }], { model: "claude-x" }],
-  ["nothing said is nothing chosen", [{}, { model: undefined }], {}],
+  [
+    "a base URL without a provider is dropped for a provider without a key",
+    [{ baseUrl: "http://lab/v1" }, { provider: "anthropic" }],
+    { provider: "anthropic" },
+  ],
+  [
+    "a base URL without a provider is dropped for a model of another vendor",
+    [{ baseUrl: "http://lab/v1" }, { model: "claude-x" }],
+    { model: "claude-x" },
+  ],
+  ["empty layers select nothing", [{}, { model: undefined }], {}],
 ])("%s", (_, layers, expected) => {
   expect(mergeChoice(layers, { env: key })).toEqual(expected);
 });
