@@ -6,14 +6,14 @@ import { TmuxScreen } from "../support/cli-tmux.js";
 
 const choices =
   "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
-const again = "Please answer with y, a, n or s.\ny/a/n/s › \n";
+const repeatedQuestion = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
 test("the prompt asks, runs the command after yes, shows its output, and returns to the prompt", async () => {
   const cli = await Cli.open({ spawned: true });
   const screen = await TmuxScreen.open(cli, [], { columns: 120 });
   await screen.prompts();
   await screen.enter("run printf 'a\\033[31mb\\n'; seq 30");
-  await screen.shows(asking("sh -c 'printf '\\''a\\033[31mb\\n'\\''; seq 30'"));
+  await screen.shows(questionFor("sh -c 'printf '\\''a\\033[31mb\\n'\\''; seq 30'"));
   await screen.enter("y");
   await screen.shows("  a␛[31mb\n  1\n");
   await screen.shows("  9\n  … 16 more lines\n  26\n");
@@ -26,11 +26,11 @@ test("Ctrl-C at the question and during a command ends the turn and returns to t
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run sleep 600");
-  await screen.shows(asking("sh -c 'sleep 600'"));
+  await screen.shows(questionFor("sh -c 'sleep 600'"));
   await screen.press("C-c");
   await screen.shows("y/a/n/s › \nInterrupted.\n›");
   await screen.enter("run echo begun; sleep 600");
-  await screen.shows(asking("sh -c 'echo begun; sleep 600'"));
+  await screen.shows(questionFor("sh -c 'echo begun; sleep 600'"));
   await screen.enter("y");
   await screen.shows("  begun\n");
   await screen.press("C-c");
@@ -43,11 +43,11 @@ test("Ctrl-D at the question repeats it once, then counts as no", async () => {
   const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
   await screen.prompts();
   await screen.enter("run echo hi");
-  await screen.shows(asking("sh -c 'echo hi'"));
+  await screen.shows(questionFor("sh -c 'echo hi'"));
   await screen.press("C-d");
-  await screen.shows(again);
+  await screen.shows(repeatedQuestion);
   await screen.press("C-d");
-  await screen.shows(again + again);
+  await screen.shows(repeatedQuestion + repeatedQuestion);
   await screen.press("C-d");
   await screen.shows("Treated as no.\nThe tool answered:\nshell was refused by the user\n›");
   await screen.press("C-d");
@@ -59,7 +59,7 @@ test("chat asks on the terminal while its answer goes to a file, and ignores inp
   const screen = await TmuxScreen.open(cli, ["chat", "run echo hi"], { stdoutTo: "answer.txt" });
   await screen.enter("y");
   await screen.type("y");
-  await screen.shows(asking("sh -c 'echo hi'"));
+  await screen.shows(questionFor("sh -c 'echo hi'"));
   await screen.enter("n");
   expect(await screen.ends()).toBe(0);
   expect(await readFile(join(cli.project, "answer.txt"), "utf8")).toBe(
@@ -72,11 +72,11 @@ test("after kill -9 at the question --continue asks it again and continues the t
   const killed = await TmuxScreen.open(cli);
   await killed.prompts();
   await killed.enter("run echo survived");
-  await killed.shows(asking("sh -c 'echo survived'"));
+  await killed.shows(questionFor("sh -c 'echo survived'"));
   await killed.kill();
   expect(await killed.ends()).toBe(137);
   const screen = await TmuxScreen.open(cli, ["--continue"]);
-  await screen.shows(asking("sh -c 'echo survived'"));
+  await screen.shows(questionFor("sh -c 'echo survived'"));
   await screen.enter("y");
   await screen.shows("  survived\nThe tool answered:\n");
   await screen.prompts();
@@ -84,6 +84,6 @@ test("after kill -9 at the question --continue asks it again and continues the t
   expect(await cli.said(id)).toEqual(["run echo survived"]);
 });
 
-function asking(command: string): string {
+function questionFor(command: string): string {
   return `\n  ${command}\n\n${choices}\ny/a/n/s › \n`;
 }

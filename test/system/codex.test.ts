@@ -15,7 +15,7 @@ import { mockLlm, wireEnv } from "../support/wire-apis.js";
 const summary = "Summary of earlier conversation:\n\nThe user is called Alice.";
 
 /** A Codex and a cody with layout codex, each with its own model server; cody's is strict. */
-async function both(script: { readonly cody: readonly MockReply[]; readonly codex: readonly MockReply[] }) {
+async function openBoth(script: { readonly cody: readonly MockReply[]; readonly codex: readonly MockReply[] }) {
   const cody = await mockLlm(script.cody);
   // Not strict: newer Codex sends client_metadata, which is not documented.
   const model = await openMock({ strict: false, script: [...script.codex] });
@@ -43,7 +43,7 @@ async function both(script: { readonly cody: readonly MockReply[]; readonly code
 }
 
 /** A second turn that is stopped while its command runs. */
-async function interrupted(conversation: Conversation, text: string): Promise<void> {
+async function interruptTurn(conversation: Conversation, text: string): Promise<void> {
   const events = new EventLog(conversation);
   await events.until("task_complete");
   await conversation.submit(text);
@@ -53,7 +53,7 @@ async function interrupted(conversation: Conversation, text: string): Promise<vo
 }
 
 test("a conversation moves from cody to Codex and back with all messages, tool calls, reasoning and interrupted turns", async () => {
-  const { codex, open, codyRequests, codexRequests } = await both({
+  const { codex, open, codyRequests, codexRequests } = await openBoth({
     cody: [
       { text: "Hello Alice." },
       { text: "The user is called Alice." },
@@ -86,7 +86,7 @@ test("a conversation moves from cody to Codex and back with all messages, tool c
   const second = await open();
   const again = await second.resumeConversation(conversationId);
   await again.processMessage("What is there?");
-  await interrupted(again, "wait");
+  await interruptTurn(again, "wait");
   const ours = again.getHistory().map(shape);
   await second.shutdown();
   expect(ours).toEqual(
@@ -132,7 +132,7 @@ test("a conversation moves from cody to Codex and back with all messages, tool c
 });
 
 test("cody continues a conversation that Codex started, and Codex knows cody's turns", async () => {
-  const { codex, open, codyRequests, codexRequests } = await both({
+  const { codex, open, codyRequests, codexRequests } = await openBoth({
     cody: [{ text: "You are Alice." }],
     codex: [{ text: "Hello Alice." }, { text: "cody said so." }],
   });
@@ -153,7 +153,7 @@ test("cody continues a conversation that Codex started, and Codex knows cody's t
 });
 
 test("while cody has a conversation open Codex is locked out, and writes of a Codex too old to lock are detected", async () => {
-  const { codex, open } = await both({ cody: [{ text: "Hello." }, { text: "Yes." }], codex: [{ text: "Hi." }] });
+  const { codex, open } = await openBoth({ cody: [{ text: "Hello." }, { text: "Yes." }], codex: [{ text: "Hi." }] });
   const locks = await codex.locks();
   const manager = await open();
   const { conversation, conversationId } = await manager.newConversation();
@@ -168,7 +168,7 @@ test("while cody has a conversation open Codex is locked out, and writes of a Co
 });
 
 test("while Codex has a conversation open cody is locked out", async () => {
-  const { codex, open, codexRequests } = await both({
+  const { codex, open, codexRequests } = await openBoth({
     cody: [{ text: "Hello." }],
     codex: [{ deltas: 1000, delayMs: 100 }],
   });

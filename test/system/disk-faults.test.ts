@@ -8,27 +8,27 @@ import { FaultyCli, type FaultyResult, type IoFault } from "./io-fault.js";
 type Sweep = Pick<IoFault, "call" | "kind" | "stays">;
 
 /** The fault injected into each call in turn, described for the test title. */
-const sweeps: readonly [words: string, fault: Sweep][] = [
+const faults: readonly [words: string, fault: Sweep][] = [
   ["write fails once", { call: "write", kind: "EIO" }],
-  ["write and every one behind it fails", { call: "write", kind: "EIO", stays: true }],
-  ["write and every one behind it finds the disk full", { call: "write", kind: "ENOSPC", stays: true }],
-  ["write and every one behind it is over the quota", { call: "write", kind: "EDQUOT", stays: true }],
-  ["write takes half of it", { call: "write", kind: "short" }],
-  ["write takes half of it before the process is killed", { call: "write", kind: "tear" }],
-  ["write is the last moment before the process is killed", { call: "write", kind: "kill" }],
-  ["write is the last thing before the process is killed", { call: "write", kind: "killafter" }],
+  ["write and every later one fails", { call: "write", kind: "EIO", stays: true }],
+  ["write and every later one fails with a full disk", { call: "write", kind: "ENOSPC", stays: true }],
+  ["write and every later one exceeds the quota", { call: "write", kind: "EDQUOT", stays: true }],
+  ["write is short", { call: "write", kind: "short" }],
+  ["write is short and the process is killed", { call: "write", kind: "tear" }],
+  ["write is preceded by a kill of the process", { call: "write", kind: "kill" }],
+  ["write is followed by a kill of the process", { call: "write", kind: "killafter" }],
   ["fdatasync fails once", { call: "fdatasync", kind: "EIO" }],
-  ["fdatasync and every one behind it fails", { call: "fdatasync", kind: "EIO", stays: true }],
-  ["fdatasync is the last moment before the process is killed", { call: "fdatasync", kind: "kill" }],
-  ["fdatasync is the last thing before the process is killed", { call: "fdatasync", kind: "killafter" }],
+  ["fdatasync and every later one fails", { call: "fdatasync", kind: "EIO", stays: true }],
+  ["fdatasync is preceded by a kill of the process", { call: "fdatasync", kind: "kill" }],
+  ["fdatasync is followed by a kill of the process", { call: "fdatasync", kind: "killafter" }],
   ["fsync fails once", { call: "fsync", kind: "EIO" }],
-  ["fsync is the last moment before the process is killed", { call: "fsync", kind: "kill" }],
-  ["open finds too many files open", { call: "open", kind: "EMFILE" }],
-  ["open and every one behind it finds the disk full", { call: "open", kind: "ENOSPC", stays: true }],
+  ["fsync is preceded by a kill of the process", { call: "fsync", kind: "kill" }],
+  ["open fails with too many open files", { call: "open", kind: "EMFILE" }],
+  ["open and every later one fails with a full disk", { call: "open", kind: "ENOSPC", stays: true }],
 ];
 const reasons = { EIO: "input/output error", ENOSPC: "disk full", EDQUOT: "disk quota exceeded" };
 const notSaved = /^Failed to save turn: (.+)$/m;
-const deadly = new Set<IoFault["kind"]>(["tear", "kill", "killafter"]);
+const killingFaults = new Set<IoFault["kind"]>(["tear", "kill", "killafter"]);
 
 let faulty: FaultyCli;
 beforeAll(async () => {
@@ -36,22 +36,22 @@ beforeAll(async () => {
 });
 afterAll(() => faulty.remove());
 
-test.each(sweeps)(
+test.each(faults)(
   "in a new conversation any %s, and the message is saved once or reported as not saved",
   async (_, fault) => {
-    expect(await playAll([], fault)).toEqual([]);
+    expect(await findUnsafeCalls([], fault)).toEqual([]);
   },
 );
 
-test.each(sweeps)(
+test.each(faults)(
   "in a continued conversation any %s, and the message is saved once or reported as not saved",
   async (_, fault) => {
-    expect(await playAll(["first"], fault)).toEqual([]);
+    expect(await findUnsafeCalls(["first"], fault)).toEqual([]);
   },
 );
 
 /** Returns the calls after which a message is missing from the file or in it twice. */
-async function playAll(before: readonly string[], fault: Sweep): Promise<string[]> {
+async function findUnsafeCalls(before: readonly string[], fault: Sweep): Promise<string[]> {
   const wrong: string[] = [];
   const { cli, reset } = await openHome(before);
   const match = cli.conversations;
@@ -59,11 +59,11 @@ async function playAll(before: readonly string[], fault: Sweep): Promise<string[
   for (let nth = 1; nth <= count; nth += 1) {
     await reset();
     const result = await faulty.run(cli, ["chat", "second"], { ...fault, match, nth });
-    const isSaved = expectToldAs(result, fault);
+    const isSaved = expectOutcome(result, fault);
     const next = await cli.run(["chat", "third"]);
     expect(next.code).toBe(0);
     expect(next.stderr).not.toMatch(notSaved);
-    const said = await allSaid(cli);
+    const said = await allUserMessages(cli);
     const possible = [[...before, "second", "third"], ...(isSaved ? [] : [[...before, "third"]])];
     if (!possible.some((each) => isDeepStrictEqual(each, said))) wrong.push(`${fault.call} ${nth}: ${said.join(", ")}`);
     const torn = (await readdir(cli.conversations)).filter((name) => name.includes(".torn-"));
@@ -73,8 +73,8 @@ async function playAll(before: readonly string[], fault: Sweep): Promise<string[
 }
 
 /** Expects the answer to be shown and the exit code to be 0, saved or not. Returns whether the turn must be saved. */
-function expectToldAs({ code, signal, stdout, stderr, isHit }: FaultyResult, { call, kind, stays }: Sweep): boolean {
-  if (isHit && deadly.has(kind)) {
+function expectOutcome({ code, signal, stdout, stderr, isHit }: FaultyResult, { call, kind, stays }: Sweep): boolean {
+  if (isHit && killingFaults.has(kind)) {
     expect(signal).toBe("SIGKILL");
     return false;
   }
@@ -108,7 +108,7 @@ async function openHome(before: readonly string[]): Promise<{ cli: Cli; reset: (
 }
 
 /** The user messages of all conversations; every complete line must be valid JSON. */
-async function allSaid(cli: Cli): Promise<string[]> {
+async function allUserMessages(cli: Cli): Promise<string[]> {
   const texts = await Promise.all(
     (await cli.ids()).map((id) => readFile(join(cli.conversations, `${id}.jsonl`), "utf8")),
   );
@@ -130,9 +130,14 @@ test("in a full home a new conversation has an id and is reported as not saved",
 test.each(["active", "config.json"])(
   "when %s cannot be replaced the old file stays intact, without a temporary file",
   async (name) => {
-    const cli = await openSettings();
+    const cli = await openWithSettings();
     const before = await settingsIn(cli, name);
-    const result = await faulty.run(cli, change[name] ?? [], { match: name, call: "rename", nth: 1, kind: "EIO" });
+    const result = await faulty.run(cli, changeCommands[name] ?? [], {
+      match: name,
+      call: "rename",
+      nth: 1,
+      kind: "EIO",
+    });
     expect(result.stderr).toMatch(/EIO|input\/output error/);
     expect(await settingsIn(cli, name)).toEqual(before);
   },
@@ -141,12 +146,17 @@ test.each(["active", "config.json"])(
 test.each(["active", "config.json"])(
   "a process killed before %s is replaced leaves the old file intact, and the next one removes the leftovers",
   async (name) => {
-    const cli = await openSettings();
+    const cli = await openWithSettings();
     const before = await settingsIn(cli, name);
-    const result = await faulty.run(cli, change[name] ?? [], { match: name, call: "rename", nth: 1, kind: "kill" });
+    const result = await faulty.run(cli, changeCommands[name] ?? [], {
+      match: name,
+      call: "rename",
+      nth: 1,
+      kind: "kill",
+    });
     expect(result.signal).toBe("SIGKILL");
     expect(await settingsIn(cli, name)).toMatchObject(before);
-    await cli.run(change[name] ?? []);
+    await cli.run(changeCommands[name] ?? []);
     const after = await settingsIn(cli, name);
     expect(Object.keys(after)).toEqual(Object.keys(before));
     expect(after).not.toEqual(before);
@@ -154,12 +164,12 @@ test.each(["active", "config.json"])(
 );
 
 /** The command that changes each file. */
-const change: Readonly<Record<string, readonly string[]>> = {
+const changeCommands: Readonly<Record<string, readonly string[]>> = {
   active: ["new", "--provider", "offline"],
   "config.json": ["set-provider", "offline"],
 };
 
-async function openSettings(): Promise<Cli> {
+async function openWithSettings(): Promise<Cli> {
   const cli = await Cli.open({ spawned: true });
   expect((await cli.run(["new"])).code).toBe(0);
   expect((await cli.run(["set-provider", "openai"])).code).toBe(0);

@@ -42,7 +42,7 @@ test("the check detects a page that runs scripts and loads resources", async () 
 });
 
 test.each([
-  ["as it is", (page: string) => page],
+  ["as exported", (page: string) => page],
   ["with everything unfolded", (page: string) => page.replaceAll("<details ", '<details open="" ')],
 ])("in a browser a hostile conversation runs no script and loads nothing: %s", async (_, shown) => {
   const { origin, asked } = await listen();

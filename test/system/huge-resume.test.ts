@@ -11,12 +11,12 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const id = "conv_huge";
 const timestamp = "2026-11-16T00:00:00.000Z";
 const maxPeakMb = 300;
-const built = new URL("../../dist/index.js", import.meta.url).href;
+const builtLibrary = new URL("../../dist/index.js", import.meta.url).href;
 
 /** Resumes in a process of its own and returns the history and the peak memory. */
 const resume = `
   import { readFileSync } from "node:fs";
-  import { ConversationManager } from ${JSON.stringify(built)};
+  import { ConversationManager } from ${JSON.stringify(builtLibrary)};
   const [home] = process.argv.slice(1);
   const manager = new ConversationManager({ home, cwd: home, env: { XDG_RUNTIME_DIR: home } });
   const conversation = await manager.resumeConversation("${id}");
@@ -41,7 +41,7 @@ test("a rollout larger than the longest string is resumed in the memory its hist
 async function writeHuge(path: string): Promise<void> {
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
   const first = encodeLine(sessionMetaLine({ conversationId: id, now: new Date(timestamp), ...labels }));
-  const summary = { message: "", replacement_history: [said("the summary")] };
+  const summary = { message: "", replacement_history: [userMessage("the summary")] };
   const compacted = encodeLine({ timestamp, type: "compacted", payload: summary });
   const block = Buffer.from(item("word ".repeat(2_000)).repeat(100) + compacted);
   await using file = await open(path, "wx", 0o600);
@@ -51,9 +51,9 @@ async function writeHuge(path: string): Promise<void> {
 }
 
 function item(text: string): string {
-  return encodeLine({ timestamp, type: "response_item", payload: said(text) });
+  return encodeLine({ timestamp, type: "response_item", payload: userMessage(text) });
 }
 
-function said(text: string): Extract<OwnLine, { type: "response_item" }>["payload"] {
+function userMessage(text: string): Extract<OwnLine, { type: "response_item" }>["payload"] {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }

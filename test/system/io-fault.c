@@ -1,13 +1,13 @@
 /*
- * Stands between a program and the calls it makes to the disk (LD_PRELOAD). The nth call of one name on a path with a
- * given text in it does not do what it should; every such call is noted in a log.
+ * Injects faults into disk calls (LD_PRELOAD). The nth call of one name on a matching path fails; every such call is
+ * written to a log.
  *
- * FAULT_MATCH  a text in the path
+ * FAULT_MATCH  part of the path
  * FAULT_CALL   write, fdatasync, fsync, open or rename
  * FAULT_NTH    which of these calls, counted from 1; 0 for none
- * FAULT_STAYS  anything: every call from then on
- * FAULT_KIND   the name of an error; short (half of it is written), tear (the same, then the process is killed),
- *              kill (before the call), killafter (behind it)
+ * FAULT_STAYS  any value: every later call fails too
+ * FAULT_KIND   the name of an error; short (half is written), tear (short, then the process is killed),
+ *              kill (before the call), killafter (after it)
  * FAULT_LOG    a file that gets a line with the name of each call
  */
 #define _GNU_SOURCE
@@ -47,7 +47,7 @@ static void note(const char *call) {
   syscall(SYS_close, log);
 }
 
-/* Whether it is the turn of this call to go wrong. */
+/* Whether this call must fail. */
 static int hit(const char *call, const char *path) {
   const char *match = setting("FAULT_MATCH");
   if (*match == '\0' || strstr(path, match) == NULL) return 0;
@@ -68,7 +68,7 @@ static int hit_open(const char *call, int fd) {
   return hit(call, path);
 }
 
-/* Sets the error and gives -1; 0 when the call shall be made. */
+/* Sets errno and returns -1, or returns 0 if the call must be made. */
 static int fails(void) {
   if (is("kill")) die();
   if (is("EIO")) errno = EIO;
@@ -79,7 +79,7 @@ static int fails(void) {
   return -1;
 }
 
-/* How many of the bytes are written. */
+/* The number of bytes to write. */
 static size_t part(size_t count) { return is("short") || is("tear") ? (count + 1) / 2 : count; }
 
 static void after(void) {
@@ -102,7 +102,7 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) {
   return written;
 }
 
-/* A part of it is its first piece. */
+/* A short write writes only the first buffer. */
 ssize_t writev(int fd, const struct iovec *pieces, int count) {
   if (!hit_open("write", fd)) return NEXT(writev)(fd, pieces, count);
   if (fails() < 0) return -1;

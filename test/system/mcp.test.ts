@@ -13,7 +13,7 @@ import { Cli, finished } from "../support/cli.js";
 import { remainingProcesses, type Mark, marked, waitForProcesses } from "../support/processes.js";
 
 /** The reference server of the MCP project, which has every feature. */
-const everything = "@modelcontextprotocol/server-everything@2026.8.31";
+const officialServer = "@modelcontextprotocol/server-everything@2026.8.31";
 const runsOfEachKind = 20;
 
 let folder = "";
@@ -21,16 +21,16 @@ let script = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "cody-everything-"));
-  await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", "--prefix", folder, everything]);
+  await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", "--prefix", folder, officialServer]);
   script = join(folder, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 }, 300_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** A value for every required argument of each tool. */
-const given: Readonly<Record<string, Record<string, unknown>>> = {
+const toolArguments: Readonly<Record<string, Record<string, unknown>>> = {
   echo: { message: "hello" },
   "get-sum": { a: 2, b: 3 },
   "get-structured-content": { location: "Chicago" },
@@ -42,7 +42,7 @@ const given: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /** Runs as a task that must be polled, which cody does not support and reports. */
-const asTasks = new Set(["simulate-research-query"]);
+const taskTools = new Set(["simulate-research-query"]);
 
 async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
   const options = { name: "everything", entry, root: folder, env: process.env };
@@ -60,18 +60,18 @@ async function tryEveryTool(entry: McpServerEntry): Promise<string[]> {
     return server.call({ tool, revision, arguments: args }, async () => ({ action: "decline" }), signal);
   };
   for (const { name } of state.tools) {
-    const answered = await call(name, given[name] ?? {}, never);
+    const answered = await call(name, toolArguments[name] ?? {}, neverAborted);
     const isError = answered.ok && Object(answered.value)["isError"] === true;
-    expect({ name, works: answered.ok && !isError }).toEqual({ name, works: !asTasks.has(name) });
+    expect({ name, works: answered.ok && !isError }).toEqual({ name, works: !taskTools.has(name) });
   }
   for (const { name } of state.tools) {
     const interruption = new AbortController();
-    const args = name === "trigger-long-running-operation" ? { duration: 60, steps: 60 } : (given[name] ?? {});
+    const args = name === "trigger-long-running-operation" ? { duration: 60, steps: 60 } : (toolArguments[name] ?? {});
     const calling = call(name, args, interruption.signal);
     interruption.abort();
     expect(await calling).toMatchObject({ ok: false });
   }
-  expect(await call("echo", { message: "still here" }, never)).toMatchObject({ ok: true });
+  expect(await call("echo", { message: "still here" }, neverAborted)).toMatchObject({ ok: true });
   return state.tools.map(({ name }) => name);
 }
 
