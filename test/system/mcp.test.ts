@@ -114,7 +114,7 @@ async function endedBy(cli: Cli, mark: Mark, signal: NodeJS.Signals): Promise<bo
   const child = cli.start(["chat", "hello there"], { middle: "hold" });
   child.stdin.end();
   // The server and its guard process.
-  await running(mark, 2);
+  await waitForProcesses(mark, 2);
   child.kill(signal);
   const { code, signal: endedWith } = await finished(child);
   return code !== 0 || endedWith === signal;
