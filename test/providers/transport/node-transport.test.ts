@@ -1,0 +1,396 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createTransport } from "../../../src/providers/transport/node-transport.js";
+import type {
+  PendingResponse,
+  PostedRequest,
+  ServerEvent,
+  StreamBounds,
+} from "../../../src/providers/transport/transport.js";
+import { begin, dataOf, serve, streaming } from "../loopback.js";
+
+const transport = createTransport({});
+
+function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
+  return { idleMs: 10_000, maxEventBytes: 1_000_000, ...bounds };
+}
+
+function posted(url: string, through = transport): PostedRequest {
+  return through.post({ url: new URL(url), headers: {} }, () => "{}");
+}
+
+function post(url: string, through = transport): Promise<PendingResponse> {
+  return posted(url, through).answer;
+}
+
+async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
+  const events: ServerEvent[] = [];
+  for await (const event of transport.events(await post(url), boundsOf(bounds))) events.push(event);
+  return events;
+}
+
+const data = (text: string): ServerEvent => ({ event: "", data: text });
+
+describe("the answer", () => {
+  test("an answer that is JSON is read like any other's", async () => {
+    const { url, requests } = await serve((response) => {
+      response.writeHead(200, { "content-type": "application/json", "x-request-id": "r1" });
+      response.end('{"a":"ü"}');
+    });
+    const response = await transport.fetch(`${url}/path?q=1`, {
+      method: "POST",
+      body: "ü",
+      headers: { "x-test": "1" },
+    });
+    expect([response.status, response.ok, response.headers.get("x-request-id")]).toEqual([200, true, "r1"]);
+    expect(await response.json()).toEqual({ a: "ü" });
+    expect(requests).toMatchObject([
+      { path: "/path?q=1", body: "ü", headers: { "x-test": "1", "content-length": "2" } },
+    ]);
+  });
+
+  test("JSON is no stream of events", async () => {
+    const { url } = await serve((response) => {
+      response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end("{}");
+    });
+    const answer = await post(url);
+    expect(() => transport.events(answer, boundsOf())).toThrow("answered with application/json instead of a stream");
+  });
+
+  test("while it comes, nothing of the request is kept in memory", async () => {
+    const { url } = await serve((response) => begin(response));
+    const sent = async (): Promise<[PendingResponse, WeakRef<Uint8Array>]> => {
+      let made = new WeakRef(new Uint8Array());
+      const head = { url: new URL(url), headers: {} };
+      const body = (): Uint8Array => {
+        const bytes = new Uint8Array(100_000);
+        made = new WeakRef(bytes);
+        return bytes;
+      };
+      return [await transport.post(head, body).answer, made];
+    };
+    const [response, body] = await sent();
+    const events = transport.events(response, boundsOf());
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    await vi.waitFor(() => {
+      collectGarbage();
+      // Not the bytes themselves: a failed expectation would keep them.
+      expect(body.deref() === undefined).toBe(true);
+    });
+    await events.return();
+  });
+
+  test("of an error 64 KiB are read", async () => {
+    const { url } = await serve((response) => {
+      response.writeHead(500);
+      response.write("x".repeat(50_000));
+      response.end("x".repeat(5_000_000));
+    });
+    const response = await transport.fetch(url);
+    expect([response.status, (await response.text()).length]).toEqual([500, 65_536]);
+    await expect(post(url)).rejects.toMatchObject({ status: 500, body: "x".repeat(65_536) });
+  });
+
+  test.each([
+    ['{"message":"elsewhere"}', { message: "elsewhere" }],
+    ["{half", "{half"],
+    ["<html>", "<html>"],
+    ["", ""],
+  ])("an error of %s is told with the value it is", async (sent, body) => {
+    const { url } = await serve((response) => void response.writeHead(429, { "retry-after": "7" }).end(sent));
+    await expect(post(url)).rejects.toMatchObject({ name: "AnswerError", status: 429, body, retryAfter: "7" });
+  });
+
+  test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
+    const other = await serve((response) => void response.end());
+    const { url } = await serve((response) => void response.writeHead(status, { location: other.url }).end());
+    const failure = {
+      code: "invalid_request",
+      retryable: false,
+      message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
+    };
+    await expect(transport.fetch(url)).rejects.toMatchObject({ failure });
+    await expect(post(url)).rejects.toMatchObject({ failure });
+    expect(other.requests).toEqual([]);
+  });
+
+  test("a server that does not answer the handshake is given up", async () => {
+    const server = createTcpServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    server.on("connection", (socket) => onTestFinished(() => void socket.destroy()));
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const impatient = createTransport({}, { connectTimeoutMs: 50 });
+    await expect(impatient.fetch(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
+      failure: { code: "timeout", message: "cannot connect to 127.0.0.1 within 0.1 s", retryable: true },
+    });
+  });
+
+  test("nobody there is an error of the system", async () => {
+    await expect(transport.fetch("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("only addresses, text and bytes can be sent", async () => {
+    await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("needs a URL");
+    await expect(transport.fetch("http://127.0.0.1:1/", { body: new FormData() })).rejects.toThrow("text or bytes");
+  });
+});
+
+describe("events", () => {
+  test("are read as the standard says", async () => {
+    const { url } = await serve(
+      streaming(
+        "\ufeffdata: bom\n\n",
+        ": comment\n\nevent: named\r\ndata:no space\r\nid: 7\r\nretry: 1\r\nother: x\r\n\r\n",
+        "data: one\ndata:  two\ndata\n\n",
+        "event: without data\n\ndata\n\ndata: cr\r\r",
+        "data: [last]\n\n",
+        "data: unfinished",
+      ),
+    );
+    expect(await read(url)).toEqual([
+      data("bom"),
+      { event: "named", data: "no space" },
+      data("one\n two\n"),
+      data("cr"),
+      data("[last]"),
+    ]);
+  });
+
+  test.each([
+    ["data: cr\r\r", ["cr"]],
+    ["data: crlf\r\n\r", ["crlf"]],
+    ["data: unfinished\r", []],
+    ["data: unfinished\r\n", []],
+    ["data: unfinished\n", []],
+  ])("a stream that ends with %j has said %j", async (text, said) => {
+    const { url } = await serve(streaming(text));
+    expect(await read(url)).toEqual(said.map(data));
+  });
+
+  test("come out alike however the bytes are cut", async () => {
+    const recorded = Buffer.from(
+      '\ufeffevent: a\r\ndata: {"x":"äö€😀"}\r\n\r\n: ping\n\ndata:1\ndata: 2\n\ndata: 😀\n\n',
+    );
+    let pieces: Uint8Array[] = [];
+    const { url } = await serve((...args) => streaming(...pieces)(...args));
+    const whole = [{ event: "a", data: '{"x":"äö€😀"}' }, data("1\n2"), data("😀")];
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(recorded.length), { maxLength: 12 }), async (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), recorded.length];
+        pieces = at.slice(1).map((end, index) => recorded.subarray(at[index], end));
+        expect(await read(url)).toEqual(whole);
+      }),
+      { numRuns: 60 },
+    );
+    pieces = Array.from(recorded, (_, index) => recorded.subarray(index, index + 1));
+    expect(await read(url)).toEqual(whole);
+  });
+
+  test("bytes that are no UTF-8 are replaced", async () => {
+    const { url } = await serve(streaming("data: a", new Uint8Array([0xff, 0xfe]), "b\n\n"));
+    expect(await read(url)).toEqual([data("a\ufffd\ufffdb")]);
+  });
+
+  test("before a reset are told, then the reset", async () => {
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\ndata: ha");
+      response.on("close", () => undefined);
+      void setImmediate().then(() => response.socket?.resetAndDestroy());
+    });
+    const answer = await post(url);
+    const events = transport.events(answer, boundsOf())[Symbol.asyncIterator]();
+    expect(await events.next()).toEqual({ done: false, value: data("1") });
+    await expect(events.next()).rejects.toMatchObject({
+      failure: { code: "network", message: "the connection was lost during the answer", retryable: true },
+    });
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("that stop coming end the stream; pings do not count", async () => {
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\n");
+      const timer = setInterval(() => response.write(": ping\n\n"), 5);
+      response.on("close", () => clearInterval(timer));
+    });
+    await expect(read(url, { idleMs: 100 })).rejects.toMatchObject({
+      failure: { code: "timeout", message: "no data received for 0.1 s", retryable: true },
+    });
+  });
+
+  test("a reader that is busy itself does not count as silence of the server", async () => {
+    const answers: ServerResponse[] = [];
+    const { url } = await serve((response) => {
+      begin(response, "data: 1\n\n");
+      answers.push(response);
+    });
+    const answer = await post(url);
+    const seen: ServerEvent[] = [];
+    for await (const event of transport.events(answer, boundsOf({ idleMs: 60 }))) {
+      seen.push(event);
+      if (seen.length === 1) {
+        for (const begun = performance.now(); performance.now() - begun < 100;) await setImmediate();
+        answers[0]?.end(dataOf("2"));
+      }
+    }
+    expect(seen).toEqual([data("1"), data("2")]);
+  });
+
+  test("that are too long are refused, with bounded memory", async () => {
+    const { url, open } = await serve(async (response) => {
+      begin(response, "data: 1\n\ndata: ");
+      for (let sent = 0; sent < 100 && !response.destroyed; sent += 1) {
+        if (!response.write("x".repeat(1_000_000)))
+          await Promise.race([once(response, "drain"), once(response, "close")]);
+      }
+    });
+    const before = process.memoryUsage.rss();
+    await expect(read(url, { maxEventBytes: 8_000_000 })).rejects.toMatchObject({
+      failure: { code: "bad_message", message: "an event is longer than 8000000 bytes", retryable: false },
+    });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(80_000_000);
+    await vi.waitFor(() => expect(open.size).toBe(0));
+  });
+
+  test("in gzip are read as they come, and a cut is a lost connection", async () => {
+    const packed = gzipSync("data: 1\n\ndata: 2\n\n");
+    let bytes = packed.length;
+    const { url } = await serve((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      response.end(packed.subarray(0, bytes));
+    });
+    expect(await read(url)).toEqual([data("1"), data("2")]);
+    bytes -= 6;
+    await expect(read(url)).rejects.toMatchObject({ failure: { code: "network", retryable: true } });
+  });
+
+  test("wait in the socket while nobody reads them", async () => {
+    let written = 0;
+    const { url } = await serve(async (response) => {
+      begin(response);
+      for (; written < 2_000 && !response.destroyed; written += 1) {
+        if (!response.write(dataOf("x".repeat(20_000)))) await once(response, "drain");
+      }
+      response.end();
+    });
+    const answer = await post(url);
+    let count = 0;
+    let writtenUnread = 0;
+    for await (const { data: text } of transport.events(answer, boundsOf())) {
+      expect(text.length).toBe(20_000);
+      // Long enough for a server that is not held back to have sent everything.
+      if (count === 0) for (let turn = 0; turn < 2_000; turn += 1) await setImmediate();
+      if (count === 0) writtenUnread = written;
+      count += 1;
+    }
+    expect(writtenUnread).toBeLessThan(1_500);
+    expect(count).toBe(2_000);
+  });
+});
+
+describe("connections", () => {
+  test("what is cancelled closes its connection at once, before and within the answer", async () => {
+    const { url, open } = await serve((response, { path }) => {
+      if (path === "/stream") begin(response, "data: 1\n\n");
+    });
+    const waiting = posted(`${url}/silent`);
+    await vi.waitFor(() => expect(open.size).toBe(1));
+    waiting.cancel(new Error("enough"));
+    await expect(waiting.answer).rejects.toThrow("enough");
+    await vi.waitFor(() => expect(open.size).toBe(0));
+
+    const streamed = posted(`${url}/stream`);
+    const events = transport.events(await streamed.answer, boundsOf());
+    expect(await events.next()).toEqual({ done: false, value: data("1") });
+    streamed.cancel(new Error("enough"));
+    await expect(events.next()).rejects.toMatchObject({ failure: { code: "network" } });
+    await vi.waitFor(() => expect(open.size).toBe(0));
+  });
+
+  test("an aborted fetch closes its connection at once", async () => {
+    const { url, open } = await serve((response, { path }) => {
+      if (path === "/half") response.writeHead(200).write("{");
+    });
+    for (const path of ["silent", "half"]) {
+      const aborting = new AbortController();
+      const asked = transport.fetch(`${url}/${path}`, { signal: aborting.signal });
+      await vi.waitFor(() => expect(open.size).toBe(1));
+      aborting.abort();
+      await expect(asked).rejects.toThrow(/aborted/);
+      await vi.waitFor(() => expect(open.size).toBe(0));
+    }
+    await expect(transport.fetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("a hundred requests need one connection", async () => {
+    const server = await serve(streaming("data: 1\n\n", "data: [DONE]\n\n"));
+    for (let count = 0; count < 100; count += 1) {
+      const answer = await post(server.url);
+      for await (const event of transport.events(answer, boundsOf())) if (event.data === "[DONE]") break;
+    }
+    expect(server.requests).toHaveLength(100);
+    // Reading stops before the end, so a request may come a moment before the connection is free again.
+    expect(server.connections).toBeLessThanOrEqual(3);
+  });
+
+  test("a stream nobody reads on is closed, however long it would go on", async () => {
+    const server = await serve((response) => {
+      begin(response);
+      const timer = setInterval(() => response.write("data: 1\n\n"), 1);
+      response.on("close", () => clearInterval(timer));
+    });
+    const answer = await post(server.url);
+    for await (const event of transport.events(answer, boundsOf())) if (event.data === "1") break;
+    await vi.waitFor(() => expect(server.open.size).toBe(0));
+  });
+
+  test("a connection the server has just closed is replaced by a new one", async () => {
+    const server = await serve((response) => {
+      const { socket } = response;
+      response.writeHead(200, { "content-type": "application/json" }).end("{}", () => {
+        // Without a word in the answer: the client finds out when it sends.
+        socket?.once("data", () => socket.resetAndDestroy());
+      });
+    });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await (await transport.fetch(server.url, { method: "POST", body: "{}" })).json()).toEqual({});
+    }
+    expect(server.connections).toBeGreaterThan(1);
+  });
+});
+
+test("through a proxy the same events are read from its web stream", async () => {
+  const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
+  const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
+  const answer = await post(server.url, proxied);
+  const seen: ServerEvent[] = [];
+  for await (const event of proxied.events(answer, boundsOf())) seen.push(event);
+  expect(seen).toEqual([data("1"), data("2")]);
+  const redirecting = await serve((response) => void response.writeHead(302, { location: server.url }).end());
+  await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
+  expect(server.requests).toHaveLength(1);
+  const failing = await serve((failed) => void failed.writeHead(503, { "retry-after": "2" }).end('{"error":"busy"}'));
+  const sent = post(failing.url, proxied);
+  await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
+});
+
+test("a transport that is closed keeps no connection", async () => {
+  const server = await serve(streaming("data: 1\n\n"));
+  const own = createTransport({});
+  const answer = await post(server.url, own);
+  for await (const _ of own.events(answer, boundsOf()));
+  const [socket] = server.open;
+  if (socket === undefined) throw new Error("the connection was not kept");
+  const closed = once(socket, "close");
+  own.close();
+  await closed;
+  expect(server.open.size).toBe(0);
+});
