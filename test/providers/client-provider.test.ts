@@ -11,7 +11,7 @@ async function eventsOf(sendMessage: ModelClient["sendMessage"], signal = live):
   return collect(clientProvider({ sendMessage }).stream(request, signal));
 }
 
-test("the client gets the request and the texts of its history", async () => {
+test("the client receives the request and its history as plain text messages", async () => {
   const requests: ClientRequest[] = [];
   await eventsOf(async (got) => {
     requests.push(got);
@@ -29,7 +29,7 @@ test("the client gets the request and the texts of its history", async () => {
   ]);
 });
 
-test("each message is one delta and one item, with the part types Codex knows", async () => {
+test("each assistant message becomes one delta and one item, with Codex part types", async () => {
   const answer = [
     { type: "message" as const, role: "assistant" as const, content: [{ type: "text" as const, text: "Alice" }] },
     { type: "message" as const, role: "user" as const, content: [{ type: "text" as const, text: "noted" }] },
@@ -46,7 +46,7 @@ test("each message is one delta and one item, with the part types Codex knows", 
   expect(answer[0]?.content).toEqual([{ type: "text", text: "Alice" }]);
 });
 
-test("a tool call ends the step as one that waits for tools", async () => {
+test("a tool call finishes the answer with tool_calls", async () => {
   const call = { type: "function_call" as const, id: "fc_1", name: "shell", arguments: "{}", call_id: "call_1" };
   expect(await eventsOf(async () => [call])).toEqual([
     { type: "item", itemId: "fc_1", item: call },
@@ -63,19 +63,19 @@ test.each([
   [Object.assign(new Error("reset"), { code: "ECONNRESET" }), "network", true],
   [new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }), "network", true],
   [new Error("oops"), "unknown", false],
-])("%s becomes the failure %s", async (error, code, retryable) => {
+])("the error %s becomes the failure %s", async (error, code, retryable) => {
   const events = await eventsOf(async () => {
     throw error;
   });
   expect(events).toEqual([{ type: "failed", failure: { code, message: error.message, retryable } }]);
 });
 
-test("a failure a client already knows is passed on whole", async () => {
+test("a FailureError of the client is passed on unchanged", async () => {
   const failure = { code: "rate_limit" as const, message: "wait", retryable: true, retryAfterMs: 5 };
   expect(await eventsOf(() => Promise.reject(new FailureError(failure)))).toEqual([{ type: "failed", failure }]);
 });
 
-test("a client that throws instead of rejecting fails the same way", async () => {
+test("a client that throws synchronously fails like one that rejects", async () => {
   const events = await eventsOf(() => {
     throw new Error("not even a promise");
   });
@@ -87,12 +87,12 @@ test("a client that throws instead of rejecting fails the same way", async () =>
 test.each([
   ["nothing", "the client did not answer with a list of items"],
   [[{ type: "message", role: "assistant" }], "the client's answer: item 0: content: is missing"],
-])("the answer %j fails with what is wrong with it", async (answer, message) => {
+])("the malformed answer %j fails with a message naming the problem", async (answer, message) => {
   const events = await eventsOf(async () => answer as never);
   expect(events).toEqual([{ type: "failed", failure: { code: "unknown", message, retryable: false } }]);
 });
 
-test("an interrupt ends the stream although the client never answers", async () => {
+test("an abort ends the stream even if the client never answers", async () => {
   const interrupt = new AbortController();
   const events = await eventsOf(() => {
     interrupt.abort();

@@ -12,37 +12,37 @@ function reasoning(itemId: string, delta: string): ModelEvent {
 
 const done: ModelEvent = { type: "done", finishReason: "stop" };
 
-function taken(said: EventBuffer): ModelEvent[] {
+function drain(buffer: EventBuffer): ModelEvent[] {
   const events: ModelEvent[] = [];
-  for (let event = said.take(); event !== undefined; event = said.take()) events.push(event);
+  for (let event = buffer.take(); event !== undefined; event = buffer.take()) events.push(event);
   return events;
 }
 
-test("deltas of one item in a row are one, in the order they came", () => {
-  const said = new EventBuffer();
+test("consecutive deltas of one item are merged, and order is kept", () => {
+  const buffer = new EventBuffer();
   for (const event of [reasoning("a", "1"), text("b", "2"), text("b", "3"), text("c", "4"), text("c", "5"), done]) {
-    said.add(event);
+    buffer.add(event);
   }
-  expect(taken(said)).toEqual([reasoning("a", "1"), text("b", "23"), text("c", "45"), done]);
-  expect(said.isEmpty).toBe(true);
+  expect(drain(buffer)).toEqual([reasoning("a", "1"), text("b", "23"), text("c", "45"), done]);
+  expect(buffer.isEmpty).toBe(true);
 });
 
-test("what was told is not told again with what comes later", () => {
-  const said = new EventBuffer();
-  said.add(text("a", "1"));
-  said.add(text("a", "2"));
-  expect(said.take()).toEqual(text("a", "12"));
-  said.add(text("a", "3"));
-  expect(taken(said)).toEqual([text("a", "3")]);
-  said.add(text("a", "4"));
-  expect(taken(said)).toEqual([text("a", "4")]);
+test("a delta that was taken is not merged into later deltas", () => {
+  const buffer = new EventBuffer();
+  buffer.add(text("a", "1"));
+  buffer.add(text("a", "2"));
+  expect(buffer.take()).toEqual(text("a", "12"));
+  buffer.add(text("a", "3"));
+  expect(drain(buffer)).toEqual([text("a", "3")]);
+  buffer.add(text("a", "4"));
+  expect(drain(buffer)).toEqual([text("a", "4")]);
 });
 
-test("nothing is left after it was cleared", () => {
-  const said = new EventBuffer();
-  said.add(text("a", "1"));
-  said.clear();
-  expect(said.isEmpty).toBe(true);
-  said.add(text("a", "2"));
-  expect(taken(said)).toEqual([text("a", "2")]);
+test("clear drops every buffered event", () => {
+  const buffer = new EventBuffer();
+  buffer.add(text("a", "1"));
+  buffer.clear();
+  expect(buffer.isEmpty).toBe(true);
+  buffer.add(text("a", "2"));
+  expect(drain(buffer)).toEqual([text("a", "2")]);
 });

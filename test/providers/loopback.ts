@@ -21,7 +21,7 @@ export interface Loopback {
 
 export type Answer = (response: ServerResponse, request: Received) => void | Promise<void>;
 
-/** A real server on this machine that answers as the test has written down; gone with the test. */
+/** Starts a real local HTTP server that answers with `answer`; it is closed when the test finishes. */
 export async function serve(answer: Answer): Promise<Loopback> {
   const requests: Received[] = [];
   const open = new Set<Socket>();
@@ -59,7 +59,7 @@ export async function serve(answer: Answer): Promise<Loopback> {
   };
 }
 
-/** Answers with a stream of these pieces, each in a packet of its own. */
+/** Answers with an event stream of these pieces, each written separately. */
 export function streaming(...pieces: readonly (string | Uint8Array)[]): Answer {
   return async (response) => {
     begin(response);
@@ -71,14 +71,14 @@ export function streaming(...pieces: readonly (string | Uint8Array)[]): Answer {
   };
 }
 
-/** The head of a stream, and what is written of it; it stays open. */
+/** Sends the headers and these pieces of an event stream, and leaves it open. */
 export function begin(response: ServerResponse, ...pieces: readonly (string | Uint8Array)[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
   for (const piece of pieces) response.write(piece);
 }
 
-/** Each value as one event without a name. */
+/** Each value as one unnamed server-sent event. */
 export function dataOf(...values: readonly unknown[]): string {
   return values.map((value) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`).join("");
 }

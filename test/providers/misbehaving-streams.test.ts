@@ -3,26 +3,26 @@ import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { ModelStreamReader } from "../../src/providers/model-stream-reader.js";
 
-const never = new Promise<never>(() => undefined);
-const no = (): never => {
+const pending = new Promise<never>(() => undefined);
+const throwError = (): never => {
   throw new Error("no");
 };
-const broken = { type: "failed", failure: { code: "unknown", message: "no", retryable: false } };
+const unknownFailure = { type: "failed", failure: { code: "unknown", message: "no", retryable: false } };
 
 const done: ModelEvent = { type: "done", finishReason: "stop" };
 const next = async () => ({ done: false, value: done });
-const unheard = (): void => undefined;
+const ignoreDelta = (): void => undefined;
 
 const maxBytes = 1_000;
 
-/** A stream as JavaScript may write it, without a generator's manners. */
-function written(iterator: AsyncIterator<ModelEvent>): () => AsyncIterable<ModelEvent> {
+/** A hand-written iterator, which gives none of the guarantees of a generator. */
+function streamOf(iterator: AsyncIterator<ModelEvent>): () => AsyncIterable<ModelEvent> {
   return () => ({ [Symbol.asyncIterator]: () => iterator });
 }
 
-test("a stream that hangs, and will not end either, is left at once, with no listener behind", async () => {
+test("an abort abandons a stream whose next() and return() both hang, and leaves no listener", async () => {
   const controller = new AbortController();
-  const stream = new ModelStreamReader(written({ next: () => never, return: () => never }), unheard, {
+  const stream = new ModelStreamReader(streamOf({ next: () => pending, return: () => pending }), ignoreDelta, {
     signal: controller.signal,
     maxBytes,
   });
@@ -35,25 +35,25 @@ test("a stream that hangs, and will not end either, is left at once, with no lis
 });
 
 test.each<[string, () => AsyncIterable<ModelEvent>]>([
-  ["being opened", no],
-  ["being asked", written({ next: no })],
-  ["the answer", written({ next: async () => no() })],
-])("what is thrown in %s is a failure", async (_name, open) => {
-  using stream = new ModelStreamReader(open, unheard, { signal: new AbortController().signal, maxBytes });
-  expect(await stream.next()).toEqual(broken);
+  ["opening the stream", throwError],
+  ["next(), synchronously", streamOf({ next: throwError })],
+  ["next(), asynchronously", streamOf({ next: async () => throwError() })],
+])("an error thrown in %s is a failure", async (_name, open) => {
+  using stream = new ModelStreamReader(open, ignoreDelta, { signal: new AbortController().signal, maxBytes });
+  expect(await stream.next()).toEqual(unknownFailure);
 });
 
-test("a stream that gives no result fails", async () => {
-  using stream = new ModelStreamReader(written({ next: async () => undefined as never }), unheard, {
+test("a stream whose next() resolves to undefined fails", async () => {
+  using stream = new ModelStreamReader(streamOf({ next: async () => undefined as never }), ignoreDelta, {
     signal: new AbortController().signal,
     maxBytes,
   });
   expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "unknown" } });
 });
 
-test("what is thrown when it is let go does not matter", async () => {
-  for (const end of [no, async () => no()]) {
-    using stream = new ModelStreamReader(written({ next, return: end }), unheard, {
+test("errors thrown by return() are ignored", async () => {
+  for (const end of [throwError, async () => throwError()]) {
+    using stream = new ModelStreamReader(streamOf({ next, return: end }), ignoreDelta, {
       signal: new AbortController().signal,
       maxBytes,
     });
@@ -61,10 +61,14 @@ test("what is thrown when it is let go does not matter", async () => {
   }
 });
 
-test("a stream that just ends was cut", async () => {
-  using stream = new ModelStreamReader(written({ next: async () => ({ done: true, value: undefined }) }), unheard, {
-    signal: new AbortController().signal,
-    maxBytes,
-  });
+test("a stream that ends without a last event is a retryable network failure", async () => {
+  using stream = new ModelStreamReader(
+    streamOf({ next: async () => ({ done: true, value: undefined }) }),
+    ignoreDelta,
+    {
+      signal: new AbortController().signal,
+      maxBytes,
+    },
+  );
   expect(await stream.next()).toMatchObject({ type: "failed", failure: { code: "network", retryable: true } });
 });

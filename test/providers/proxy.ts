@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Starts a server on this machine and gives its host and port; gone with the test. */
+/** Starts a local server and returns its host and port; it is closed when the test finishes. */
 export async function listen(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -14,7 +14,7 @@ export async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A real CONNECT proxy that remembers where it was asked to connect to. */
+/** A real CONNECT proxy; `asked` lists the hosts it was asked to connect to. */
 export async function startProxy(): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const proxy = createServer();

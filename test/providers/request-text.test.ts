@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { requestText } from "../../src/providers/wire-answer.js";
 
-test("the text of a request is JSON of all of it, also when a tool comes again", () => {
+test("requestText is the JSON of the request, also when its tools were seen before", () => {
   const tool = fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.parse(JSON.stringify(value)) as object);
   const body = fc.record(
     { model: fc.string(), tools: fc.array(tool), stream: fc.constant(true) },

@@ -20,15 +20,15 @@ export async function collect(stream: AsyncIterable<ModelEvent>): Promise<ModelE
   return events;
 }
 
-interface Told {
+interface StreamEvent {
   readonly type: string;
   readonly itemId?: string;
   readonly delta?: string;
 }
 
-/** How an answer is cut into deltas depends on what comes together: here each item has one in a row. */
-export function joinDeltas(events: readonly Told[]): Told[] {
-  const joined: Told[] = [];
+/** Merges consecutive deltas of one item, because how a text is split into deltas depends on timing. */
+export function joinDeltas(events: readonly StreamEvent[]): StreamEvent[] {
+  const joined: StreamEvent[] = [];
   for (const event of events) {
     const last = joined.at(-1);
     const isNext = event.delta !== undefined && last?.type === event.type && last.itemId === event.itemId;

@@ -13,18 +13,18 @@ export function connectionTo(server: Loopback, given: Partial<WireConnection> = 
   return { provider: "acme", api: "responses", baseUrl, transport, credential: () => apiKey, ...given };
 }
 
-export interface Asked {
+export interface AskResult {
   readonly events: ModelEvent[];
   readonly server: Loopback;
 }
 
-/** One request to a server that answers like this. */
+/** Sends one request to a new server that answers with `answer`. */
 export async function ask(
   stream: WireStream,
   answer: Answer,
   request: ModelRequest = requestOf([user("hi")]),
   given: Partial<WireConnection> = {},
-): Promise<Asked> {
+): Promise<AskResult> {
   const server = await serve(answer);
   const events = await collect(stream(connectionTo(server, given), request, new AbortController().signal));
   return { events, server };
@@ -32,9 +32,9 @@ export async function ask(
 
 export interface WireCase {
   readonly stream: WireStream;
-  /** An event with a piece of text. */
+  /** An event with a text delta. */
   readonly text: unknown;
-  /** An event with the begin of a call. */
+  /** An event that starts a tool call. */
   readonly halfCall: unknown;
 }
 
@@ -53,35 +53,35 @@ function pinging(first: string): Answer {
   };
 }
 
-/** What may go wrong with any wire API, each time with the same outcome. */
+/** Tests of faults that have the same outcome over every wire API. */
 export function faultCases({ stream, text, halfCall }: WireCase): void {
   const cut = failed("network", "the answer ended before it was complete", true);
 
   test.each([
     ["nothing", streaming()],
     ["HTML", (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html></html>")],
-  ] satisfies [string, Answer][])("an answer of %s is not complete", async (_name, answer) => {
+  ] satisfies [string, Answer][])("an answer of %s is incomplete", async (_name, answer) => {
     expect((await ask(stream, answer)).events).toEqual([cut]);
   });
 
-  test("an answer that is no stream is a failure", async () => {
+  test("an answer that is not an event stream is a failure", async () => {
     const message = "the server answered with application/json instead of a stream";
     expect((await ask(stream, json)).events).toEqual([failed("network", message, true)]);
   });
 
-  test("an answer that just ends is not complete", async () => {
+  test("an answer without a last event is incomplete", async () => {
     const { events } = await ask(stream, streaming(dataOf(text)));
     expect(events.at(-1)).toEqual(cut);
     expect(events).toHaveLength(2);
   });
 
-  test("a call that was cut starts and never becomes an item", async () => {
+  test("a truncated tool call starts and never becomes an item", async () => {
     const { events } = await ask(stream, streaming(dataOf(halfCall)));
     const begun = events.filter(({ type }) => type !== "tool_call_delta");
     expect(begun).toEqual([expect.objectContaining({ type: "tool_call_start" }), cut]);
   });
 
-  test("a reset within an event is a failure after what was whole", async () => {
+  test("a connection reset within an event is a network failure", async () => {
     const { events } = await ask(stream, (response) => {
       begin(response, dataOf(text), 'data: {"type"');
       setImmediate(() => response.socket?.resetAndDestroy());
@@ -89,7 +89,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     expect(events.at(-1)).toEqual(failed("network", "the connection was lost during the answer", true));
   });
 
-  test("silence, pings or not, is a failure", async () => {
+  test("a server that is silent or only pings is a timeout", async () => {
     const { events } = await ask(stream, pinging(dataOf(text)), undefined, { idleMs: 500 });
     expect(events.at(-1)).toEqual(failed("timeout", "no data received for 0.5 s", true));
     const silent = await ask(stream, () => undefined, undefined, { idleMs: 500 });
@@ -115,7 +115,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     [502, {}, "<html>Bad gateway</html>", "server", ""],
     [400, {}, '{"message":"maximum context length is 4096"}', "context_overflow", ": maximum context length is 4096"],
     [401, {}, `{"error":{"message":"Incorrect API key: ${apiKey}"}}`, "auth", ": Incorrect API key: [key]"],
-  ])("status %i is told with its reason", async (status, headers, body, code, said) => {
+  ])("HTTP status %i is reported with its reason", async (status, headers, body, code, said) => {
     const { events } = await ask(stream, (response) => void response.writeHead(status, headers).end(body));
     const wait = status === 429 ? { retryAfterMs: 3_000 } : {};
     const retryable = status === 429 || status > 500;
@@ -124,21 +124,21 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     expect(events).toEqual([{ type: "failed", failure: { code, message, retryable, ...wait } }]);
   });
 
-  test("a redirect is refused, and the key stays here", async () => {
+  test("a redirect is refused, and the key is not sent to its target", async () => {
     const other = await serve(() => undefined);
     const { events } = await ask(stream, (response) => void response.writeHead(307, { location: other.url }).end());
     expect(events).toMatchObject([{ type: "failed", failure: { code: "invalid_request", retryable: false } }]);
     expect(other.connections).toBe(0);
   });
 
-  test("nobody there is a failure of the network", async () => {
+  test("a refused connection is a network failure", async () => {
     const { server } = await ask(stream, streaming());
     const connection = connectionTo(server, { baseUrl: "http://127.0.0.1:1/v1" });
     const events = await collect(stream(connection, requestOf([user("hi")]), new AbortController().signal));
     expect(events).toEqual([failed("network", "cannot connect to 127.0.0.1:1 (ECONNREFUSED)", true)]);
   });
 
-  test("an abort ends it without a word and closes the connection", async () => {
+  test("an abort ends the stream without a last event and closes the connection", async () => {
     const server = await serve((response) => begin(response, dataOf(text)));
     const controller = new AbortController();
     const seen: ModelEvent[] = [];
@@ -152,14 +152,14 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("an abort before the answer does the same", async () => {
+  test("an abort before the answer ends the stream and closes the connection", async () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort());
     expect(await collect(stream(connectionTo(server), requestOf([user("hi")]), controller.signal))).toEqual([]);
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
-  test("who stops listening before the answer closes the connection too", async () => {
+  test("a caller that returns before the answer closes the connection", async () => {
     const server = await serve(() => undefined);
     const request = requestOf([user("hi")]);
     const events = stream(connectionTo(server), request, new AbortController().signal)[Symbol.asyncIterator]();
@@ -170,7 +170,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
-  test("a key that changes is sent with the next request", async () => {
+  test("a changed key is sent with the next request", async () => {
     const server = await serve(streaming());
     const keys = ["sk-first-key", "sk-second-key", "sk-second-key"];
     const left = keys.values();
@@ -179,7 +179,7 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
   });
 
-  test("a key is sent, and where there is none no other is", async () => {
+  test("the given key is sent, and without one no key of the environment is sent", async () => {
     const { server } = await ask(stream, streaming());
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
     vi.stubEnv("OPENAI_API_KEY", "sk-of-the-environment");
@@ -191,9 +191,9 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
   });
 }
 
-/** A hundred answers in a row over one connection; whatever listens to the signal is gone afterwards. */
+/** A test that a hundred answers reuse one connection and remove their abort listeners. */
 export function leakCase(stream: WireStream, answer: Answer): void {
-  test("a hundred requests share a connection and leave no listener", async () => {
+  test("a hundred requests reuse connections and leave no abort listener", async () => {
     const server = await serve(answer);
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, "addEventListener");

@@ -19,35 +19,35 @@ async function eventsOf(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent[]
 }
 
 test.each(wireApis)(
-  "$api: the transport is made once, with the first request, and the key asked for at each",
-  async (spoken) => {
+  "$api: the transport is created with the first request, and the credential is read for each request",
+  async (wire) => {
     const mock = await mockLlm([{ text: "one" }, { text: "two" }]);
-    const asked: string[] = [];
+    const calls: string[] = [];
     const provider = wireProvider({
-      provider: spoken.provider,
-      api: spoken.api,
-      baseUrl: spoken.provider === "openai" ? `${mock.url}/v1` : mock.url,
+      provider: wire.provider,
+      api: wire.api,
+      baseUrl: wire.provider === "openai" ? `${mock.url}/v1` : mock.url,
       transport: () => {
-        asked.push("transport");
+        calls.push("transport");
         const transport = createTransport({});
         onTestFinished(() => transport.close());
         return Promise.resolve(transport);
       },
       credential: () => {
-        asked.push("key");
+        calls.push("key");
         return mockKey;
       },
     });
-    expect([provider.name, asked]).toEqual([spoken.provider, []]);
+    expect([provider.name, calls]).toEqual([wire.provider, []]);
     const { signal } = new AbortController();
     expect((await eventsOf(provider.stream(request, signal))).at(-1)).toEqual({ type: "done", finishReason: "stop" });
     expect((await eventsOf(provider.stream(request, signal))).at(-1)).toEqual({ type: "done", finishReason: "stop" });
-    expect(asked).toEqual(["transport", "key", "key"]);
-    expect(mock.requests.map(({ path }) => path)).toEqual([spoken.path, spoken.path]);
+    expect(calls).toEqual(["transport", "key", "key"]);
+    expect(mock.requests.map(({ path }) => path)).toEqual([wire.path, wire.path]);
   },
 );
 
-test("a request that is aborted while everything is still being loaded is not sent", async () => {
+test("a request aborted while the transport is loading is not sent", async () => {
   const abort = new AbortController();
   const mock = await mockLlm([{ text: "never" }]);
   const provider = wireProvider({

@@ -11,7 +11,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
   object: "chat.completion.chunk",
   choices: [{ index: 0, delta, finish_reason }],
 });
-const piece = (index: number, fn: object, id?: string) =>
+const callDelta = (index: number, fn: object, id?: string) =>
   chunk({ tool_calls: [{ index, function: fn, ...(id === undefined ? {} : { id, type: "function" }) }] });
 const usage = {
   prompt_tokens: 10,
@@ -25,11 +25,11 @@ const recorded = dataOf(
   chunk({ reasoning_content: "Gre€t" }),
   chunk({ content: "Hel" }),
   chunk({ content: "lo 😀" }),
-  piece(0, { name: "shell", arguments: "" }, "call_1"),
-  piece(0, { arguments: '{"n"' }),
-  piece(1, { name: "read_file", arguments: '{"path":' }, "call_2"),
-  piece(0, { arguments: ":1}" }),
-  piece(1, { arguments: '"a"}' }),
+  callDelta(0, { name: "shell", arguments: "" }, "call_1"),
+  callDelta(0, { arguments: '{"n"' }),
+  callDelta(1, { name: "read_file", arguments: '{"path":' }, "call_2"),
+  callDelta(0, { arguments: ":1}" }),
+  callDelta(1, { arguments: '"a"}' }),
   chunk({}, "tool_calls"),
   { id: "chatcmpl-1", choices: [], usage },
   "[DONE]",
@@ -99,14 +99,14 @@ async function kinds(...events: readonly unknown[]): Promise<unknown[]> {
 
 const callOf = (call_id: string, args: string) => ({ type: "function_call", name: "f", arguments: args, call_id });
 
-describe("what comes back", () => {
-  test("text, reasoning and two calls put together from their pieces", async () => {
+describe("the answer", () => {
+  test("text, reasoning and two tool calls are assembled from their deltas", async () => {
     const { events, server } = await ask(openaiChat, streaming(recorded));
     expect(joinDeltas(events)).toEqual(joinDeltas(decoded));
     expect(server.requests[0]?.path).toBe("/v1/chat/completions");
   });
 
-  test("the same however the bytes are cut", async () => {
+  test("is the same however the bytes are split", async () => {
     const bytes = Buffer.from(recorded);
     let pieces: Uint8Array[] = [];
     const server = await serve((...args) => streaming(...pieces)(...args));
@@ -122,7 +122,7 @@ describe("what comes back", () => {
     );
   });
 
-  test("a reason to finish and a clean end are enough, once", async () => {
+  test("a finish_reason and the end of the stream complete the answer, once", async () => {
     expect(await kinds(chunk({ reasoning: "hm" }), chunk({ content: "a" }), chunk({}, "stop"))).toMatchObject([
       "reasoning_delta",
       "text_delta",
@@ -134,26 +134,30 @@ describe("what comes back", () => {
     expect(twice).toMatchObject(["text_delta", { type: "message" }, "stop"]);
   });
 
-  test("[DONE] without a reason to finish is a cut", async () => {
+  test("[DONE] without a finish_reason is a truncated answer", async () => {
     expect(await kinds(chunk({ content: "a" }), "[DONE]")).toEqual(["text_delta", "failed"]);
   });
 
-  test("of the calls an answer was cut in, only the whole ones are told", async () => {
+  test("only the complete tool calls of an answer cut at its length are reported", async () => {
     const call = { type: "function_call", name: "shell", arguments: "{}", call_id: "call_1" };
     const seen = await kinds(
-      piece(0, { name: "shell", arguments: "{}" }, "call_1"),
-      piece(1, { name: "shell", arguments: '{"a' }, "call_2"),
+      callDelta(0, { name: "shell", arguments: "{}" }, "call_1"),
+      callDelta(1, { name: "shell", arguments: '{"a' }, "call_2"),
       chunk({}, "length"),
       "[DONE]",
     );
     expect(seen).toEqual([call, "length"]);
   });
 
-  test("an answer a content filter stopped has failed, and no call in it is told that it cut", async () => {
+  test("an answer stopped by a content filter fails, and its incomplete tool call is not reported", async () => {
     const { events } = await ask(
       openaiChat,
       streaming(
-        dataOf(chunk({ content: "Once" }), piece(0, { name: "f", arguments: '{"a' }, "a"), chunk({}, "content_filter")),
+        dataOf(
+          chunk({ content: "Once" }),
+          callDelta(0, { name: "f", arguments: '{"a' }, "a"),
+          chunk({}, "content_filter"),
+        ),
       ),
     );
     const message = "acme: the answer was stopped by a content filter";
@@ -161,10 +165,10 @@ describe("what comes back", () => {
     expect(events.filter(({ type }) => type === "item")).toHaveLength(1);
   });
 
-  test("calls of servers that resemble the API only roughly", async () => {
+  test("tool calls of servers that deviate from the API are accepted", async () => {
     const seen = await kinds(
-      piece(0, { name: "f", arguments: "{}" }, "a"),
-      piece(0, { name: "f", arguments: '{"same":"index"}' }, "b"),
+      callDelta(0, { name: "f", arguments: "{}" }, "a"),
+      callDelta(0, { name: "f", arguments: '{"same":"index"}' }, "b"),
       chunk({ tool_calls: [{ id: "c", function: { name: "f", arguments: { an: "object" } } }] }),
       chunk({ tool_calls: [{ index: 7, function: { name: "f" } }] }),
       chunk({ tool_calls: [{ index: 8, id: "d", function: { arguments: "{}" } }] }),
@@ -183,7 +187,7 @@ describe("what comes back", () => {
     [{ error: { message: "gone", code: 502 } }, "server", "acme answered 502: gone"],
     [{ error: { message: "no", type: "invalid_request_error" } }, "invalid_request", "acme: no"],
     [{ choices: [{ delta: {}, finish_reason: "error", error: { message: "x", code: 429 } }] }, "rate_limit", ""],
-  ])("an error within the stream, first or late: %j", async (event, code, message) => {
+  ])("an error event fails the answer, first or later in the stream: %j", async (event, code, message) => {
     const failure = { code, message: message || "acme answered 429: x", retryable: code !== "invalid_request" };
     expect((await ask(openaiChat, streaming(dataOf(event)))).events).toEqual([{ type: "failed", failure }]);
     const late = await ask(openaiChat, streaming(dataOf(chunk({ content: "a" }), event)));
@@ -203,8 +207,8 @@ const toolCall = (n: number) => ({
   function: { name: "shell", arguments: "{}" },
 });
 
-describe("what is sent", () => {
-  test("a conversation with everything in it", async () => {
+describe("the request", () => {
+  test("has every kind of history item in the shape of the API", async () => {
     const input: ModelRequest["input"] = [
       { type: "message", role: "developer", content: [{ type: "input_text", text: "rules" }] },
       {
@@ -264,14 +268,14 @@ describe("what is sent", () => {
     ["gpt-oss:20b", "max_tokens"],
     ["qwen3:8b", "max_tokens"],
     ["olmo2", "max_tokens"],
-  ])("how long an answer of %s may be is %s", async (model, name) => {
+  ])("for %s limits the answer with %s", async (model, name) => {
     const body = await sent({ ...requestOf([user("hi")]), model, maxOutputTokens: 4_096 });
     expect(Object.entries(body as object).filter(([key]) => key.startsWith("max_"))).toEqual([[name, 4_096]]);
   });
 });
 
-describe("what goes wrong", () => {
-  const half = piece(0, { name: "shell", arguments: '{"a' }, "call_1");
+describe("faults", () => {
+  const half = callDelta(0, { name: "shell", arguments: '{"a' }, "call_1");
   faultCases({ stream: openaiChat, text: chunk({ content: "Hel" }), halfCall: half });
   leakCase(openaiChat, streaming(dataOf(chunk({ content: "a" }), chunk({}, "stop")), dataOf("[DONE]")));
 });

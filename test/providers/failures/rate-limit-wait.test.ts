@@ -26,6 +26,6 @@ test.each([
     { "anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2020-11-20T10:00:20Z" },
     undefined,
   ],
-])("%j asks for %s ms", (headers, ms) => {
+])("the headers %j ask for a wait of %s ms", (headers, ms) => {
   expect(rateLimitWaitMs(headers as Record<string, string>, now)).toBe(ms);
 });

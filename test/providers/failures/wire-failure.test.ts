@@ -25,7 +25,7 @@ test.each([
   [422, "invalid_request", false],
   [401, "auth", false],
   [403, "auth", false],
-])("status %i is %s", (status, code, retryable) => {
+])("HTTP status %i is the failure %s", (status, code, retryable) => {
   const verb = status === 401 ? "rejected the API key or login (401)" : `answered ${status}`;
   const message = `acme ${verb}: no luck`;
   expect(answered(status, { error: { message: "no luck" } })).toEqual({ code, message, retryable });
@@ -37,17 +37,17 @@ test.each([
   { error: { message: "too many tokens" } },
   { error: { message: "The input exceeds the model's window." } },
   { type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 210000 > 200000" } },
-])("a 400 about the context window is an overflow: %j", (body) => {
+])("a 400 about the context window is a context_overflow: %j", (body) => {
   expect(answered(400, body)).toMatchObject({ code: "context_overflow", retryable: false });
 });
 
-test("a 400 of a content filter is no mistake in the request", () => {
+test("a 400 of a content filter is content_filtered", () => {
   expect(answered(400, { error: { code: "content_filter", message: "no" } })).toMatchObject({
     code: "content_filtered",
   });
 });
 
-test("too many tokens in a minute are a rate limit, and no money is not worth another try", () => {
+test("tokens per minute are a rate limit, and an exhausted quota is not retryable", () => {
   expect(answered(429, { error: { message: "too many tokens per minute" } })).toMatchObject({ code: "rate_limit" });
   expect(answered(429, { error: { code: "insufficient_quota", message: "pay first" } })).toEqual({
     code: "rate_limit",
@@ -56,7 +56,7 @@ test("too many tokens in a minute are a rate limit, and no money is not worth an
   });
 });
 
-test("retry-after may be seconds, a date or absurd", () => {
+test("retry-after may be seconds, a date or invalid, and is capped", () => {
   const now = Date.parse("2026-11-20T10:00:00Z");
   expect(retryAfterMs("7", now)).toBe(7_000);
   expect(retryAfterMs("0.25", now)).toBe(250);
@@ -70,12 +70,12 @@ test("retry-after may be seconds, a date or absurd", () => {
   expect(answered(429, { error: {} }, { "retry-after": "7" })).toMatchObject({ retryAfterMs: 7_000 });
 });
 
-test("a page of HTML and an empty answer leave the status alone", () => {
+test("an HTML page and an empty body add no text to the status", () => {
   expect(answered(502, "<html><body>Bad gateway</body></html>").message).toBe("acme answered 502");
   expect(answered(502, "").message).toBe("acme answered 502");
 });
 
-test("the text is one short line, and the key is not in it, not even a half", () => {
+test("the failure text is one short line without any part of the key", () => {
   const echoed = answered(401, { error: { message: `Incorrect API key provided: ${apiKey}.\nsecond line` } });
   expect(echoed.message).toBe("acme rejected the API key or login (401): Incorrect API key provided: [key].");
   const text = failureText("x".repeat(290) + apiKey.repeat(2), { apiKey });
@@ -86,9 +86,9 @@ test("the text is one short line, and the key is not in it, not even a half", ()
 
 const redact = (text: string): string => text.replaceAll("hunter2", "***");
 
-test("other secrets are taken out before the text is cut", () => {
-  const said = { message: `${"x".repeat(296)}hunter2` };
-  expect(serverFailure(said, { ...context, redact }).message).toBe(`acme: ${"x".repeat(296)}***`);
+test("other secrets are redacted before the text is truncated", () => {
+  const error = { message: `${"x".repeat(296)}hunter2` };
+  expect(serverFailure(error, { ...context, redact }).message).toBe(`acme: ${"x".repeat(296)}***`);
 });
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
   ],
   [{ detail: "c" }, { message: "c" }],
   [null, {}],
-])("an error body of any shape: %j", (body, error) => {
+])("an error is read from a body of the shape %j", (body, error) => {
   expect(JSON.parse(JSON.stringify(errorIn(body)))).toEqual(error);
 });
 
@@ -112,14 +112,14 @@ test.each([
   [{ type: "authentication_error" }, "auth", false],
   [{ code: "content_policy_violation" }, "content_filtered", false],
   [{ code: "context_length_exceeded" }, "context_overflow", false],
-])("an error inside a stream is known by its name: %j", (error, code, retryable) => {
+])("an error inside a stream is classified by its type or code: %j", (error, code, retryable) => {
   expect(serverFailure(error, context)).toMatchObject({ code, retryable });
 });
 
 const thrown = (code: string, fields: object = {}) =>
   new Error("fetch failed", { cause: Object.assign(new Error("x"), { code, ...fields }) });
 
-describe("the network", () => {
+describe("network errors", () => {
   test.each([
     [
       "network",
@@ -133,25 +133,25 @@ describe("the network", () => {
     ],
     ["network", thrown("ECONNRESET"), "acme: the connection was lost (ECONNRESET)"],
     ["timeout", thrown("UND_ERR_CONNECT_TIMEOUT"), "acme: the server did not answer in time (UND_ERR_CONNECT_TIMEOUT)"],
-  ])("%s, worth another try: %s", (code, error, message) => {
+  ])("%s is retryable: %s", (code, error, message) => {
     expect(wireFailure(error, context)).toEqual({ code, message, retryable: true });
   });
 
-  test("a certificate nobody vouches for stays so", () => {
+  test("a self-signed certificate is not retryable", () => {
     expect(wireFailure(thrown("DEPTH_ZERO_SELF_SIGNED_CERT"), context)).toMatchObject({
       code: "network",
       retryable: false,
     });
   });
 
-  test("a failure inside passes, whatever is around it", () => {
+  test("a FailureError in the cause is passed on with the key hidden", () => {
     const failure = { code: "invalid_request", message: `not with ${apiKey}`, retryable: false } as const;
     const error = new Error("fetch failed", { cause: new FailureError(failure) });
     expect(wireFailure(error, context)).toEqual({ ...failure, message: "acme: not with [key]" });
   });
 });
 
-test("anything else is a bug of ours, told without the key", () => {
+test("any other error is an unknown failure with the key hidden", () => {
   expect(wireFailure(new TypeError(`no ${apiKey}`), context)).toEqual({
     code: "unknown",
     message: "acme: no [key]",
@@ -159,7 +159,7 @@ test("anything else is a bug of ours, told without the key", () => {
   });
 });
 
-test("a long word in an error is scanned once", () => {
+test("a word of megabytes in an error is redacted in linear time", () => {
   expect(failureText(`x${"a".repeat(4_000_000)} sk-ab***yz`, { apiKey })).toMatch(/^xa+…$/);
   expect(failureText("wrong key: sk-ab***yz", { apiKey })).toBe("wrong key: [key]");
 });

@@ -1,6 +1,6 @@
 import type { ModelEvent } from "../../../src/messages/model.js";
 
-/** One event as the Messages API writes it. */
+/** One server-sent event as the Messages API writes it. */
 export function eventOf(value: { readonly type: string; readonly [field: string]: unknown }): string {
   return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 }
@@ -34,7 +34,7 @@ export function ending(stop_reason: string): string {
   return eventOf(end) + eventOf({ type: "message_stop" });
 }
 
-/** An answer with everything in it, as the API's own examples write it. */
+/** An answer with thinking, text and tool calls, in the form of the API's own examples. */
 export const recorded = [
   start(),
   blockStart(0, { type: "thinking", thinking: "", signature: "" }),

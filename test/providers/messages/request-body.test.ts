@@ -8,16 +8,16 @@ import { anyHistory, model } from "../normalize/histories.js";
 import { assistant, requestOf, user } from "../requests.js";
 
 describe("the messages", () => {
-  test("of any history are what the API accepts", () => {
+  test("of any history are accepted by the API", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
-        expect(complaints(messagesOf(items))).toEqual([]);
+        expect(problemsIn(messagesOf(items))).toEqual([]);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  test("have thinking, text and calls in one, and their results first in the next", () => {
+  test("have thinking, text and tool calls in one message, and the results first in the next", () => {
     const items = [
       user("look"),
       reasoning("hm\n", "signed"),
@@ -50,7 +50,7 @@ describe("the messages", () => {
     ]);
   });
 
-  test("have redacted thinking as it came", () => {
+  test("have redacted thinking unchanged", () => {
     const redacted: ResponseItem = {
       type: "reasoning",
       summary: [],
@@ -63,7 +63,7 @@ describe("the messages", () => {
     });
   });
 
-  test("have pictures inline and by address", () => {
+  test("have images inline and by URL", () => {
     const content = ["data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png"].map((image_url) => ({
       type: "input_image" as const,
       image_url,
@@ -80,7 +80,7 @@ describe("the messages", () => {
     ['{"a":"\\ud83d"}', { a: "\ufffd" }],
     ['{"a":[{"\\ud83d":1}]}', { a: [{ "\ufffd": 1 }] }],
     ['{"__proto__":{"x":1}}', JSON.parse('{"__proto__":{"x":1}}')],
-  ])("have an object for the arguments %s", (args, input) => {
+  ])("have an input object for the arguments %s", (args, input) => {
     const messages = messagesOf([user("go"), call("a", args), output("a", "no")]);
     expect(messages[1]?.content[0]).toEqual({ type: "tool_use", id: "a", name: "read_file", input });
   });
@@ -96,38 +96,38 @@ describe("thinking", () => {
     ["anthropic/claude-sonnet-4.6", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
     ["claude-sonnet-5", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
     ["claude-mythos-preview", { max_tokens: 32_768, thinking: adaptive, output_config: { effort: "high" } }],
-  ])("of %s is asked for as it takes it", (name, expected) => {
-    expect(anthropicRequest(asking([user("go")], { model: name, effort: "high" }))).toMatchObject(expected);
+  ])("for %s is requested in the form the model takes", (name, expected) => {
+    expect(anthropicRequest(modelRequest([user("go")], { model: name, effort: "high" }))).toMatchObject(expected);
   });
 
-  test.each([undefined, null, "none", "constructor"])("is left out for the effort %s", (effort) => {
-    const request = anthropicRequest(asking([user("go")], { effort }));
+  test.each([undefined, null, "none", "constructor"])("is not requested for the effort %s", (effort) => {
+    const request = anthropicRequest(modelRequest([user("go")], { effort }));
     expect(request).toMatchObject({ max_tokens: 16_384 });
     expect(request).not.toHaveProperty("thinking");
   });
 
-  test("is left out while calls made without it are answered", () => {
+  test("is not requested while tool calls made without it are being answered", () => {
     const open = [user("go"), call("a", "{}"), output("a", "done")];
-    expect(anthropicRequest(asking(open, { effort: "low" }))).not.toHaveProperty("thinking");
+    expect(anthropicRequest(modelRequest(open, { effort: "low" }))).not.toHaveProperty("thinking");
     const thought = [user("go"), reasoning("hm", "signed"), ...open.slice(1)];
-    expect(anthropicRequest(asking(thought, { effort: "low" }))).toHaveProperty("thinking");
-    expect(anthropicRequest(asking([...open, user("next")], { effort: "low" }))).not.toHaveProperty("thinking");
+    expect(anthropicRequest(modelRequest(thought, { effort: "low" }))).toHaveProperty("thinking");
+    expect(anthropicRequest(modelRequest([...open, user("next")], { effort: "low" }))).not.toHaveProperty("thinking");
     const again = [...open, user("next"), reasoning("hm", "signed"), call("b", "{}"), output("b", "done")];
-    expect(anthropicRequest(asking(again, { effort: "low" }))).not.toHaveProperty("thinking");
+    expect(anthropicRequest(modelRequest(again, { effort: "low" }))).not.toHaveProperty("thinking");
     const answered = [...open, assistant("done"), ...again.slice(3)];
-    expect(anthropicRequest(asking(answered, { effort: "low" }))).toHaveProperty("thinking");
+    expect(anthropicRequest(modelRequest(answered, { effort: "low" }))).toHaveProperty("thinking");
   });
 });
 
-test.each(["claude-opus-4-5", "claude-opus-4-6"])("a short answer of %s has no room for thinking", (name) => {
-  const request = anthropicRequest(asking([user("go")], { model: name, effort: "high", maxOutputTokens: 4_096 }));
+test.each(["claude-opus-4-5", "claude-opus-4-6"])("thinking is not requested for a short answer of %s", (name) => {
+  const request = anthropicRequest(modelRequest([user("go")], { model: name, effort: "high", maxOutputTokens: 4_096 }));
   expect(request).toMatchObject({ max_tokens: 4_096 });
   expect(request).not.toHaveProperty("thinking");
   expect(request).not.toHaveProperty("output_config");
 });
 
-test("without instructions and tools nothing stands for them", () => {
-  const request = anthropicRequest({ ...asking([user("go")]), instructions: "" });
+test("empty instructions and tools are left out of the request", () => {
+  const request = anthropicRequest({ ...modelRequest([user("go")]), instructions: "" });
   expect(Object.keys(request).toSorted()).toEqual(["max_tokens", "messages", "model", "stream"]);
 });
 
@@ -135,16 +135,16 @@ const adaptive = { type: "adaptive", display: "summarized" };
 
 type Message = { readonly role: string; readonly content: readonly Anthropic.ContentBlockParam[] };
 
-function asking(items: readonly ResponseItem[], change: Partial<ModelRequest> = {}): ModelRequest {
+function modelRequest(items: readonly ResponseItem[], change: Partial<ModelRequest> = {}): ModelRequest {
   return { ...requestOf(items), model, ...change };
 }
 
 function messagesOf(items: readonly ResponseItem[]): Message[] {
-  return anthropicRequest(asking(items)).messages as unknown as Message[];
+  return anthropicRequest(modelRequest(items)).messages as unknown as Message[];
 }
 
-/** What the API refuses in a list of messages. */
-function complaints(messages: readonly Message[]): string[] {
+/** The problems for which the API would refuse these messages. */
+function problemsIn(messages: readonly Message[]): string[] {
   const found: string[] = [];
   if (messages[0]?.role !== "user") found.push("does not begin with the user");
   if (messages.at(-1)?.role !== "user") found.push("does not end with the user");

@@ -13,11 +13,11 @@ const model = "claude-sonnet-4-5";
 const transport = createTransport({});
 
 describe("an answer", () => {
-  test("text, thinking, calls and usage come as our events", async () => {
+  test("has text, thinking, tool calls and usage as model events", async () => {
     expect(joinDeltas(await answered(streaming(recorded)))).toEqual(joinDeltas(recordedEvents(model)));
   });
 
-  test("is the same however it is split", async () => {
+  test("is the same however the bytes are split", async () => {
     const bytes = Buffer.from(recorded);
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat({ max: bytes.length }), { maxLength: 40 }), async (cuts) => {
@@ -29,7 +29,7 @@ describe("an answer", () => {
     );
   });
 
-  test("redacted thinking is kept without content, and thinking without words with its signature", async () => {
+  test("keeps redacted thinking without content, and empty thinking with its signature", async () => {
     const events = await answered(
       streaming(
         start(),
@@ -53,7 +53,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("a call without input has an empty object, unless the answer was cut there", async () => {
+  test("has {} for a tool call without input, unless the answer was cut there", async () => {
     const two = start() + blockStart(0, toolUse("a")) + stop(0) + blockStart(1, toolUse("b")) + stop(1);
     const whole = await answered(streaming(two, ending("tool_use")));
     expect(itemsOf(whole)).toEqual([called("a", "{}"), called("b", "{}")]);
@@ -63,13 +63,13 @@ describe("an answer", () => {
     expect(cut.at(-1)).toEqual({ type: "done", finishReason: "length" });
   });
 
-  test("an input given at once is taken as it is", async () => {
+  test("takes a tool input that content_block_start already has", async () => {
     const block = { type: "tool_use", id: "a", name: "read", input: { path: "x" } };
     const events = await answered(streaming(start(), blockStart(0, block) + stop(0), ending("tool_use")));
     expect(itemsOf(events)).toEqual([{ type: "function_call", name: "read", arguments: '{"path":"x"}', call_id: "a" }]);
   });
 
-  test("what comes behind its end is not read, and what we do not know is passed over", async () => {
+  test("ignores events after its end and events of unknown types", async () => {
     const strange =
       eventOf({ type: "from_the_future" }) + blockStart(7, { type: "server_tool_use", id: "s" }) + stop(7);
     const end = ending("end_turn");
@@ -80,7 +80,7 @@ describe("an answer", () => {
   });
 });
 
-test("text and thinking that message_stop ends, without a stop of their own, are whole", async () => {
+test("text and thinking without a content_block_stop are complete at message_stop", async () => {
   const thinking = blockStart(0, { type: "thinking", thinking: "" });
   const thought = delta(0, { type: "thinking_delta", thinking: "Greet" });
   const text = blockStart(1, { type: "text", text: "" }) + delta(1, { type: "text_delta", text: "Hello" });
@@ -92,7 +92,7 @@ test("text and thinking that message_stop ends, without a stop of their own, are
   expect(events.at(-1)).toEqual({ type: "done", finishReason: "stop" });
 });
 
-test("text before a call that did not stop stays, and the answer has failed", async () => {
+test("text before an unfinished tool call is kept, and the answer fails", async () => {
   const text = blockStart(0, { type: "text", text: "" }) + delta(0, { type: "text_delta", text: "Hello" });
   const call = blockStart(1, { type: "tool_use", id: "a", name: "run", input: {} });
   const events = await answered(streaming(start() + text + call, ending("tool_use")));
@@ -103,13 +103,13 @@ test("text before a call that did not stop stays, and the answer has failed", as
 describe("a failed answer", () => {
   const begun = start() + blockStart(0, { type: "text", text: "" }) + delta(0, { type: "text_delta", text: "half" });
 
-  test("a stream without its last event was cut, and what was whole in it stays", async () => {
+  test("a stream without message_stop is a network failure, and its complete items are kept", async () => {
     const events = await answered(streaming(begun + stop(0)));
     expect(itemsOf(events)).toHaveLength(1);
     expect(events.at(-1)).toEqual(failed({ code: "network", retryable: true, message: cutText }));
   });
 
-  test("a call that did not stop is none, though the message says it did", async () => {
+  test("a tool call without content_block_stop is not reported, although the message ends with tool_use", async () => {
     const call = blockStart(0, { type: "tool_use", id: "a", name: "run", input: {} });
     const json = delta(0, { type: "input_json_delta", partial_json: '{"command":["rm"]}' });
     const events = await answered(streaming(start() + call + json, ending("tool_use")));
@@ -138,12 +138,15 @@ describe("a failed answer", () => {
     expect(events.slice(1)).toEqual([failed({ code, retryable, message: "anthropic: no" })]);
   });
 
-  test.each(["not json", "[]", "null", '"text"', "{".repeat(100_000)])("garbage ends it", async (text) => {
-    const events = await answered(streaming(begun, `data: ${text}\n\n`, ending("end_turn")));
-    expect(events.at(-1)).toMatchObject(failed({ code: "bad_message", retryable: true }));
-  });
+  test.each(["not json", "[]", "null", '"text"', "{".repeat(100_000)])(
+    "an event that is not a JSON object fails the answer",
+    async (text) => {
+      const events = await answered(streaming(begun, `data: ${text}\n\n`, ending("end_turn")));
+      expect(events.at(-1)).toMatchObject(failed({ code: "bad_message", retryable: true }));
+    },
+  );
 
-  test("fields of other types than they should be do no harm", async () => {
+  test("fields of wrong types never throw", async () => {
     const odd = fc.constantFrom<unknown>(null, 1, "x", [], {}, { type: "text" }, { type: "tool_use" });
     const event = fc.record({
       type: fc.constantFrom("message_start", "content_block_start", "content_block_delta", "content_block_stop"),
@@ -162,13 +165,13 @@ describe("a failed answer", () => {
     );
   });
 
-  test("a refusal of the model is told", async () => {
+  test("a refusal of the model is a content_filtered failure", async () => {
     const events = await answered(streaming(start(), ending("refusal")));
     const message = "anthropic: the model declined to answer";
     expect(events).toEqual([failed({ code: "content_filtered", retryable: false, message })]);
   });
 
-  test("an HTTP error is asked for once, and does not repeat the key", async () => {
+  test("an HTTP error is not retried here, and its message hides the key", async () => {
     const { url, requests } = await serve((response) => {
       response.writeHead(429, { "content-type": "application/json", "retry-after": "7" });
       const error = { type: "rate_limit_error", message: "slow down, sk-test" };
@@ -180,7 +183,7 @@ describe("a failed answer", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("pings alone are silence", async () => {
+  test("a server that only pings is a timeout", async () => {
     const { url } = await serve((response) => {
       begin(response, start());
       const pings = setInterval(() => response.write(eventOf({ type: "ping" })), 10);
@@ -192,20 +195,20 @@ describe("a failed answer", () => {
     ]);
   });
 
-  test("nobody listens", async () => {
+  test("a refused connection is a network failure", async () => {
     const events = await collect(stream("http://127.0.0.1:1"));
     expect(events).toMatchObject([failed({ code: "network", retryable: true })]);
   });
 });
 
 describe("an abort", () => {
-  test("before the start asks nobody", async () => {
+  test("before the start sends no request", async () => {
     const { url, connections } = await serve(streaming(recorded));
     expect(await collect(stream(url, { signal: AbortSignal.abort() }))).toEqual([]);
     expect(connections).toBe(0);
   });
 
-  test("within the answer ends it without a last event and closes the connection", async () => {
+  test("during the answer ends it without a last event and closes the connection", async () => {
     const controller = new AbortController();
     const { url, open } = await serve((response) => begin(response, recorded.slice(0, recorded.length / 2)));
     const events: ModelEvent[] = [];
@@ -217,7 +220,7 @@ describe("an abort", () => {
     await vi.waitFor(() => expect(open.size).toBe(0));
   });
 
-  test("while the server is silent ends it", async () => {
+  test("while the server is silent ends the answer", async () => {
     const controller = new AbortController();
     const { url, open } = await serve(() => controller.abort());
     expect(await collect(stream(url, { signal: controller.signal }))).toEqual([]);
@@ -226,7 +229,7 @@ describe("an abort", () => {
 });
 
 describe("a request", () => {
-  test("has the key or none, and no trace of the environment", async () => {
+  test("has the given key or none, and nothing from the environment", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-environment");
     vi.stubEnv("ANTHROPIC_AUTH_TOKEN", "token-environment");
     vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
@@ -243,7 +246,7 @@ describe("a request", () => {
     }
   });
 
-  test("goes out in the API's shape", async () => {
+  test("has the shape of the API", async () => {
     const { url, requests } = await serve(streaming(recorded));
     await collect(stream(url, { effort: "low" }));
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({

@@ -80,7 +80,7 @@ const search: Arbitrary<ResponseItem> = fc.record({
   }),
 });
 
-/** Anything that may stand in a rollout, in any order, with ids that meet. */
+/** Any items a rollout may have, in any order, with colliding ids. */
 export const anyHistory: Arbitrary<ResponseItem[]> = fc.array(
   fc.oneof(
     { arbitrary: message, weight: 4 },
@@ -100,8 +100,8 @@ interface Step {
   readonly backwards: boolean;
 }
 
-/** What a conversation with one model leaves when nothing goes wrong, asking for the next answer. */
-export function rightHistory(api: WireApi): Arbitrary<ResponseItem[]> {
+/** The history of a conversation with one model without any fault, ending with a user message. */
+export function validHistory(api: WireApi): Arbitrary<ResponseItem[]> {
   const step = fc.record<Step>({
     thinks: fc.nat({ max: 2 }),
     says: fc.boolean(),
@@ -112,12 +112,12 @@ export function rightHistory(api: WireApi): Arbitrary<ResponseItem[]> {
   return fc.array(turn, { maxLength: 4 }).map((turns) => {
     let count = 0;
     const next = () => ++count;
-    const played = turns.flatMap(({ asks, steps }) => [
-      ...Array.from({ length: asks + 1 }, () => said("user", `question ${next()}`)),
+    const items = turns.flatMap(({ asks, steps }) => [
+      ...Array.from({ length: asks + 1 }, () => messageOf("user", `question ${next()}`)),
       ...steps.flatMap((one) => stepItems(api, one, next)),
-      said("assistant", `answer ${next()}`),
+      messageOf("assistant", `answer ${next()}`),
     ]);
-    return [...played, said("user", `question ${next()}`)];
+    return [...items, messageOf("user", `question ${next()}`)];
   });
 }
 
@@ -136,12 +136,12 @@ function stepItems(api: WireApi, { thinks, says, calls, backwards }: Step, next:
       encrypted_content: "sealed",
       origin: { api, model },
     })),
-    ...(says ? [said("assistant", `words ${next()}`)] : []),
+    ...(says ? [messageOf("assistant", `words ${next()}`)] : []),
     ...ids.map((call_id): ResponseItem => ({ type: "function_call", name: "shell", arguments: "{}", call_id })),
     ...(backwards ? outputs.toReversed() : outputs),
   ];
 }
 
-function said(role: "user" | "assistant", text: string): ResponseItem {
+function messageOf(role: "user" | "assistant", text: string): ResponseItem {
   return { type: "message", role, content: [{ type: role === "user" ? "input_text" : "output_text", text }] };
 }

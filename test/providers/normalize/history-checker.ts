@@ -2,16 +2,16 @@ import { isJsonObject } from "../../../src/mock-llm/json.js";
 import type { WireApi } from "../../../src/messages/config.js";
 import type { ContentPart, MessageItem, ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
 
-/** What a wire API refuses, written down apart from the code that avoids it. */
-export function complaints(api: WireApi, items: readonly ResponseItem[], model: string): string[] {
+/** The reasons for which a wire API would refuse these items, implemented apart from the code under test. */
+export function problemsIn(api: WireApi, items: readonly ResponseItem[], model: string): string[] {
   return [
     ...(items.length === 0 ? ["nothing to answer"] : []),
-    ...items.flatMap((item) => ofItem(api, item, model)),
-    ...ofItemIds(items),
-    ...ofCallIds(api, items),
-    ...ofPairing(items),
-    ...ofReasoning(items),
-    ...(api === "messages" ? ofBothEnds(items) : []),
+    ...items.flatMap((item) => itemProblems(api, item, model)),
+    ...itemIdProblems(items),
+    ...callIdProblems(api, items),
+    ...pairingProblems(items),
+    ...reasoningOrderProblems(items),
+    ...(api === "messages" ? firstAndLastProblems(items) : []),
   ];
 }
 
@@ -35,17 +35,17 @@ const roles: Record<WireApi, readonly MessageItem["role"][]> = {
   messages: ["user", "assistant"],
 };
 
-function ofItem(api: WireApi, item: ResponseItem, model: string): string[] {
+function itemProblems(api: WireApi, item: ResponseItem, model: string): string[] {
   if (!types[api].includes(item.type)) return [`${item.type} is never sent`];
   const found: string[] = JSON.stringify(item).includes("\\ud8") ? ["half a character"] : [];
-  if (item.type === "reasoning") found.push(...ofOneReasoning(api, item, model));
-  if (item.type === "message") found.push(...ofMessage(api, item));
+  if (item.type === "reasoning") found.push(...reasoningProblems(api, item, model));
+  if (item.type === "message") found.push(...messageProblems(api, item));
   if ("name" in item && !/^[\w-]{1,64}$/.test(item.name)) found.push(`name ${item.name}`);
   if (item.type === "function_call" && !isJsonObject(item.arguments)) found.push(`arguments ${item.arguments}`);
   if (item.type === "web_search_call" && !isSearch(item)) found.push(`search ${JSON.stringify(item.action)}`);
   if ("output" in item && typeof item.output !== "string") {
     if (item.output.length === 0) found.push("empty output");
-    found.push(...item.output.flatMap((part) => ofPart(part, "input_text", api !== "chat")));
+    found.push(...item.output.flatMap((part) => partProblems(part, "input_text", api !== "chat")));
   }
   return found;
 }
@@ -57,16 +57,16 @@ function isSearch({ status, action }: Extract<ResponseItem, { type: "web_search_
   return ["completed", "failed"].includes(status ?? "") && wanted[action?.type ?? ""] === keys.join(",");
 }
 
-function ofMessage(api: WireApi, { role, content }: MessageItem): string[] {
+function messageProblems(api: WireApi, { role, content }: MessageItem): string[] {
   const text = role === "assistant" ? "output_text" : "input_text";
   return [
     ...(roles[api].includes(role) ? [] : [`role ${role}`]),
     ...(content.length === 0 ? ["empty message"] : []),
-    ...content.flatMap((part) => ofPart(part, text, role === "user")),
+    ...content.flatMap((part) => partProblems(part, text, role === "user")),
   ];
 }
 
-function ofPart(part: ContentPart, text: string, images: boolean): string[] {
+function partProblems(part: ContentPart, text: string, images: boolean): string[] {
   if (part.type === "input_audio") return ["audio"];
   if (part.type === "input_image") {
     return images && /^(https:\/\/.|data:image\/(png|jpeg|gif|webp);base64,.)/.test(part.image_url) ? [] : ["image"];
@@ -74,7 +74,7 @@ function ofPart(part: ContentPart, text: string, images: boolean): string[] {
   return [...(part.type === text ? [] : [part.type]), ...(/\S/.test(part.text) ? [] : ["empty text"])];
 }
 
-function ofOneReasoning(api: WireApi, item: ReasoningItem, model: string): string[] {
+function reasoningProblems(api: WireApi, item: ReasoningItem, model: string): string[] {
   const found: string[] = [];
   const words = [...item.summary, ...(item.content ?? [])].map(({ text }) => text).join("");
   if (!item.encrypted_content && words.trim() === "") found.push("hollow reasoning");
@@ -85,12 +85,12 @@ function ofOneReasoning(api: WireApi, item: ReasoningItem, model: string): strin
   return found;
 }
 
-function ofItemIds(items: readonly ResponseItem[]): string[] {
+function itemIdProblems(items: readonly ResponseItem[]): string[] {
   const ids = items.flatMap((item) => ("id" in item && typeof item.id === "string" ? [item.id] : []));
   return new Set(ids).size === ids.length ? [] : ["doubled item id"];
 }
 
-function ofCallIds(api: WireApi, items: readonly ResponseItem[]): string[] {
+function callIdProblems(api: WireApi, items: readonly ResponseItem[]): string[] {
   const ids = items.filter(isCall).map((item) => item.call_id);
   const longest = api === "chat" ? 40 : 64;
   return [
@@ -99,8 +99,8 @@ function ofCallIds(api: WireApi, items: readonly ResponseItem[]): string[] {
   ];
 }
 
-/** Calls that stand together are followed by one output each, and no output stands elsewhere. */
-function ofPairing(items: readonly ResponseItem[]): string[] {
+/** Consecutive calls must be followed by one output each, and no output may be elsewhere. */
+function pairingProblems(items: readonly ResponseItem[]): string[] {
   const found: string[] = [];
   let open = new Map<string, string>();
   let answering = false;
@@ -120,7 +120,7 @@ function ofPairing(items: readonly ResponseItem[]): string[] {
   return found;
 }
 
-function ofReasoning(items: readonly ResponseItem[]): string[] {
+function reasoningOrderProblems(items: readonly ResponseItem[]): string[] {
   return items.flatMap((item, index) => {
     const next = items[index + 1];
     if (item.type !== "reasoning" || next?.type === "reasoning") return [];
@@ -130,14 +130,14 @@ function ofReasoning(items: readonly ResponseItem[]): string[] {
   });
 }
 
-function ofBothEnds(items: readonly ResponseItem[]): string[] {
+function firstAndLastProblems(items: readonly ResponseItem[]): string[] {
   return [
-    ...(isUsers(items[0]) ? [] : ["does not begin with the user"]),
-    ...(isUsers(items.at(-1)) ? [] : ["does not end with the user"]),
+    ...(isFromUser(items[0]) ? [] : ["does not begin with the user"]),
+    ...(isFromUser(items.at(-1)) ? [] : ["does not end with the user"]),
   ];
 }
 
-function isUsers(item: ResponseItem | undefined) {
+function isFromUser(item: ResponseItem | undefined) {
   return item !== undefined && (isOutput(item) || (item.type === "message" && item.role === "user"));
 }
 

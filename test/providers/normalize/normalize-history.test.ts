@@ -10,23 +10,23 @@ import type {
 import { supportsCustomTools } from "../../../src/providers/normalize/api-rules.js";
 import { normalizeHistory } from "../../../src/providers/normalize/normalize-history.js";
 import { assistant, user } from "../requests.js";
-import { complaints } from "./history-checker.js";
-import { anyHistory, model, rightHistory } from "./histories.js";
+import { problemsIn } from "./history-checker.js";
+import { anyHistory, model, validHistory } from "./histories.js";
 
 const apis: readonly WireApi[] = ["responses", "chat", "messages"];
 const interrupted = "interrupted, result unknown";
 
 describe.each(apis)("over %s", (api) => {
-  test("nothing is sent that the API refuses", () => {
+  test("the result is accepted by the API", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
-        expect(complaints(api, normalizeHistory(api, items, model), model)).toEqual([]);
+        expect(problemsIn(api, normalizeHistory(api, items, model), model)).toEqual([]);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  test("doing it twice changes nothing", () => {
+  test("normalizing twice changes nothing more", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
         const once = normalizeHistory(api, items, model);
@@ -36,7 +36,7 @@ describe.each(apis)("over %s", (api) => {
     );
   });
 
-  test("every word of a message stays, in order", () => {
+  test("the texts of messages are kept in order", () => {
     fc.assert(
       fc.property(anyHistory, (items) => {
         expect(words(normalizeHistory(api, items, model))).toEqual(words(items));
@@ -45,9 +45,9 @@ describe.each(apis)("over %s", (api) => {
     );
   });
 
-  test("a history that is right stays the same, item by item", () => {
+  test("a valid history is not changed", () => {
     fc.assert(
-      fc.property(rightHistory(api), (items) => {
+      fc.property(validHistory(api), (items) => {
         const sent = normalizeHistory(api, items, model);
         expect(sent).toHaveLength(items.length);
         expect(sent.every((item, index) => item === items[index])).toBe(true);
@@ -55,7 +55,7 @@ describe.each(apis)("over %s", (api) => {
     );
   });
 
-  test("a call without an output is closed behind the calls it was made with", () => {
+  test("a call without an output gets one after the calls made with it", () => {
     const items = [user("go"), call("a"), call("b"), output("a", "done"), user("and?")];
     expect(normalizeHistory(api, items, model)).toEqual([
       user("go"),
@@ -67,7 +67,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("outputs without a call, before it or for the second time are dropped", () => {
+  test("outputs that are early, repeated or without a call are dropped", () => {
     const items = [user("go"), output("a", "early"), call("a"), output("a", "first"), output("a", "second")];
     expect(normalizeHistory(api, [...items, output("lost", "?")], model)).toEqual([
       user("go"),
@@ -76,7 +76,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("an output that came after the user spoke again goes back to its call", () => {
+  test("an output after a later user message is moved to its call", () => {
     const items = [user("go"), call("a"), user("hurry"), output("a", "done")];
     expect(normalizeHistory(api, [...items, user("?")], model)).toEqual([
       user("go"),
@@ -87,7 +87,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("calls that share an id get their own, and outputs go to them in order", () => {
+  test("calls that share an id get unique ids, and their outputs are matched in order", () => {
     const items = [user("go"), call("a"), call("a"), output("a", "1"), output("a", "2"), call("a"), output("a", "3")];
     expect(normalizeHistory(api, [...items, call("a_2"), output("a_2", "4")], model)).toEqual([
       user("go"),
@@ -102,7 +102,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("own reasoning goes back as it came, that of another model does not", () => {
+  test("reasoning of this model is sent unchanged, and that of another model is dropped", () => {
     const own = reasoning({ api, model });
     const foreign = reasoning({ api, model: "another" });
     const items = [user("go"), own, call("a"), output("a", "1"), foreign, call("b"), output("b", "2")];
@@ -116,7 +116,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("reasoning goes with the run it stands in, and with what it led to", () => {
+  test("reasoning is dropped with the reasoning beside it or the item after it", () => {
     const own = reasoning({ api, model });
     const hollow: ResponseItem = { type: "reasoning", summary: [], origin: { api, model } };
     const search: ResponseItem = { type: "web_search_call", status: "completed" };
@@ -134,7 +134,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("arguments that are no object go back as a text in one", () => {
+  test("arguments that are not a JSON object are wrapped in one", () => {
     const sent = (args: string): ResponseItem | undefined =>
       normalizeHistory(api, [user("go"), calledWith(args), output("a", "no")], model)[1];
     const written = ['{"command": "ls', '["ls"]', "null", " ", '{"command":"ls"}'];
@@ -147,7 +147,7 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("an item that repeats the id of another goes without it", () => {
+  test("a repeated item id is removed", () => {
     const said = { ...assistant("yes"), id: "msg_1" };
     expect(normalizeHistory(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
       user("a"),
@@ -158,17 +158,17 @@ describe.each(apis)("over %s", (api) => {
     ]);
   });
 
-  test("something is asked even when nothing is left", () => {
+  test("an empty history becomes a user message", () => {
     expect(normalizeHistory(api, [output("lost", "?")], model)).toEqual([user("Go on.")]);
   });
 
-  test("thousands of calls with one id are renamed without a thought", () => {
+  test("thousands of calls with one id are renamed in linear time", () => {
     const items = Array.from({ length: 20_000 }, () => call("a"));
     expect(normalizeHistory(api, items, model).length).toBeGreaterThanOrEqual(40_000);
   });
 });
 
-test("reasoning of unknown origin goes back sealed over Responses only, and in clear over Chat", () => {
+test("reasoning of unknown origin is sent encrypted over Responses only, and as text over Chat only", () => {
   const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
   const clear: ResponseItem = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
   const items = [user("1"), sealed, assistant("1"), user("2"), clear, assistant("2"), user("3")];
@@ -177,7 +177,7 @@ test("reasoning of unknown origin goes back sealed over Responses only, and in c
   expect(normalizeHistory("messages", items, model)).toEqual(items.filter((item) => item.type !== "reasoning"));
 });
 
-test("custom and shell calls are function calls where the API or the model has no such thing", () => {
+test("custom and shell calls become function calls where the API or the model does not support them", () => {
   const custom: ResponseItem[] = [
     { type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch", call_id: "c" },
     { type: "custom_tool_call_output", call_id: "c", output: "Done!" },
@@ -220,11 +220,11 @@ test.each([
   ["openai/gpt-5", false],
   ["gpt-4.1", false],
   ["o3", false],
-])("that %s takes custom tools is %s", (name, takes) => {
+])("supportsCustomTools of %s is %s", (name, takes) => {
   expect(supportsCustomTools(name)).toBe(takes);
 });
 
-test("a custom call without its output is closed as one, and an output without its call goes", () => {
+test("a custom call without an output gets a custom output, and an output without its call is dropped", () => {
   const open: ResponseItem = { type: "custom_tool_call", name: "apply_patch", input: "x", call_id: "c" };
   const lost: ResponseItem = { type: "custom_tool_call_output", call_id: "lost", output: "?" };
   expect(normalizeHistory("responses", [user("go"), lost, open], model)).toEqual([
@@ -234,16 +234,16 @@ test("a custom call without its output is closed as one, and an output without i
   ]);
 });
 
-test("a developer is a system over Chat and a user over Messages", () => {
-  expect(normalizeHistory("responses", [told("developer")], model)).toEqual([told("developer")]);
-  expect(normalizeHistory("chat", [told("developer")], model)).toEqual([told("system")]);
-  expect(normalizeHistory("messages", [told("developer"), told("system")], model)).toEqual([
-    told("user"),
-    told("user"),
+test("a developer message becomes a system message over Chat and a user message over Messages", () => {
+  expect(normalizeHistory("responses", [messageFrom("developer")], model)).toEqual([messageFrom("developer")]);
+  expect(normalizeHistory("chat", [messageFrom("developer")], model)).toEqual([messageFrom("system")]);
+  expect(normalizeHistory("messages", [messageFrom("developer"), messageFrom("system")], model)).toEqual([
+    messageFrom("user"),
+    messageFrom("user"),
   ]);
 });
 
-test("over Messages the user has the first and the last word", () => {
+test("over Messages the first and the last message are from the user", () => {
   expect(normalizeHistory("messages", [assistant("hello")], model)).toEqual([
     user("[The beginning of this conversation is not shown.]"),
     assistant("hello"),
@@ -251,11 +251,11 @@ test("over Messages the user has the first and the last word", () => {
   ]);
 });
 
-function told(role: "developer" | "system" | "user"): ResponseItem {
+function messageFrom(role: "developer" | "system" | "user"): ResponseItem {
   return { type: "message", role, content: [{ type: "input_text", text: "be kind" }] };
 }
 
-test("over chat, images of outputs stand behind all outputs of an answer; elsewhere they stay in them", () => {
+test("over Chat images of outputs are moved after all outputs, and over Responses they stay", () => {
   const image = { type: "input_image" as const, image_url: "data:image/png;base64,iVBORw0KGgo=" };
   const one: ContentPart = { type: "input_text", text: "one" };
   const moved: ContentPart = { type: "input_text", text: "[the image follows the outputs]" };
@@ -283,7 +283,7 @@ function reasoning(origin: ReasoningItem["origin"] & object): ResponseItem {
   return { type: "reasoning", summary: [], content, encrypted_content: "sealed", origin };
 }
 
-/** What messages say, without what stands for what cannot be sent. */
+/** The texts of messages, without the placeholders for content that cannot be sent. */
 function words(items: readonly ResponseItem[]): string[] {
   return items
     .flatMap((item) => (item.type === "message" ? item.content : []))
@@ -293,7 +293,7 @@ function words(items: readonly ResponseItem[]): string[] {
     );
 }
 
-test("a model that does not reason gets no reasoning over Responses, wherever it came from", () => {
+test("over Responses a model without reasoning is sent no reasoning", () => {
   const sealed: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "sealed" };
   const items = [user("go"), sealed, assistant("yes"), user("on")];
   expect(normalizeHistory("responses", items, "gpt-4o")).toEqual([user("go"), assistant("yes"), user("on")]);

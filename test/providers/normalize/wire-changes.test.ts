@@ -12,7 +12,7 @@ const foreign: ResponseItem = {
   origin: { api: "messages", model: "claude-x" },
 };
 
-test("what is right is sent as it is over every API", () => {
+test("a valid history has no changes over any API", () => {
   const items = [user("hi"), call, output, assistant("done"), user("more")];
   for (const api of ["responses", "chat", "messages"] as const) {
     const { sent, types } = wireChanges(api, items, "m");
@@ -25,12 +25,12 @@ test("what is right is sent as it is over every API", () => {
   }
 });
 
-test("calls without outputs, outputs without calls, doubled ids and foreign reasoning are told", () => {
+test("missing and orphan outputs, repeated ids and foreign reasoning are counted as changes", () => {
   const orphan: ResponseItem = { type: "function_call_output", call_id: "gone", output: "?" };
   const items = [user("hi"), foreign, call, output, { ...call }, user("go on"), orphan];
   const { types } = wireChanges("responses", items, "gpt-5");
   expect(types).toContainEqual({ type: "reasoning", same: 0, changed: 0, leftOut: 1, added: 0 });
   expect(types).toContainEqual({ type: "function_call", same: 1, changed: 1, leftOut: 0, added: 0 });
-  // The orphan gives its place to the output of the call that has none.
+  // The orphan is left out and the missing output is added, which counts as one change.
   expect(types).toContainEqual({ type: "function_call_output", same: 1, changed: 1, leftOut: 0, added: 0 });
 });

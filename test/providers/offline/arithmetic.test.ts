@@ -9,7 +9,7 @@ test.each([
   ["1 - 2", "1 - 2"],
   ["What is 42?", undefined],
   ["Call me on 2-3 days", undefined],
-])("in %j the expression is %j", (sentence, expression) => {
+])("the expression in %j is %j", (sentence, expression) => {
   expect(expressionIn(sentence)).toBe(expression);
 });
 
@@ -24,11 +24,11 @@ test.each([
   ["2 +", undefined],
   ["(1 + 2", undefined],
   ["1 2", undefined],
-])("%s is answered by %j", (expression, answer) => {
+])("%s is answered with %j", (expression, answer) => {
   expect(calculate(expression)).toBe(answer);
 });
 
-test("any sum of products is calculated as JavaScript would", () => {
+test("sums and products are calculated as JavaScript does", () => {
   const { tree } = fc.letrec<{ tree: { text: string; value: number } }>((tie) => ({
     tree: fc.oneof(
       { depthSize: "small" },

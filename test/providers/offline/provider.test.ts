@@ -7,7 +7,7 @@ const countTokens = (text: string) => text.length;
 const provider = offlineProvider({ countTokens });
 const live = new AbortController().signal;
 
-test("an answer streams word by word and ends with one message, its usage and done", async () => {
+test("an answer streams word by word and ends with one message, usage and done", async () => {
   const events = await collect(provider.stream(requestOf([user("What's 2+2?")]), live));
   const itemId = events[0]?.type === "text_delta" ? events[0].itemId : "";
   expect(itemId).toMatch(/^offline_[0-9a-f]{24}$/);
@@ -31,7 +31,7 @@ test("an answer streams word by word and ends with one message, its usage and do
   expect(events.map((event) => ModelEvent.parse(event))).toEqual(events);
 });
 
-test("a tool call is one item, and the stream says that it waits for tools", async () => {
+test("a tool call is one item, and the answer finishes with tool_calls", async () => {
   const events = await collect(provider.stream(requestOf([user("read README.md")], ["read_file"]), live));
   const itemId = events[0]?.type === "item" ? events[0].itemId : "";
   expect(events).toEqual([
@@ -45,7 +45,7 @@ test("a tool call is one item, and the stream says that it waits for tools", asy
   ]);
 });
 
-test("the same request gets the same events, and the next one other ids", async () => {
+test("the same request gets the same events, and a later request other ids", async () => {
   const first = [user("list files")];
   const once = await collect(provider.stream(requestOf(first, ["shell"]), live));
   expect(await collect(provider.stream(requestOf(first, ["shell"]), live))).toEqual(once);
@@ -55,7 +55,7 @@ test("the same request gets the same events, and the next one other ids", async 
   expect(second[0]).not.toEqual(once[0]);
 });
 
-test("an answer of a million words comes whole, in a bounded number of deltas", async () => {
+test("an answer of 150,000 words is complete, in a bounded number of deltas", async () => {
   const output = "word  \n".repeat(150_000) + "end";
   const input = [user("run x"), { type: "function_call_output" as const, call_id: "1", output }];
   const deltas = (await collect(provider.stream(requestOf(input), live))).filter(
@@ -65,7 +65,7 @@ test("an answer of a million words comes whole, in a bounded number of deltas", 
   expect(deltas.length).toBeLessThanOrEqual(2_001);
 });
 
-test("an interrupted answer ends at once, without an item and without done, although its pause never ends", async () => {
+test("an aborted answer ends at once without item and done, although its pause never ends", async () => {
   const interrupt = new AbortController();
   const pauses: AbortSignal[] = [];
   const slow = offlineProvider({
@@ -81,7 +81,7 @@ test("an interrupted answer ends at once, without an item and without done, alth
   expect(pauses).toEqual([interrupt.signal, interrupt.signal, interrupt.signal]);
 });
 
-test("a request that was aborted before it began is not answered", async () => {
+test("a request aborted before it starts gets no events", async () => {
   expect(await collect(provider.stream(requestOf([user("hello")]), AbortSignal.abort()))).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ test("a pause that fails does not fail the answer", async () => {
   expect(events.at(-1)).toEqual({ type: "done", finishReason: "stop" });
 });
 
-test("a long answer lets others have their turn", async () => {
+test("a long answer yields to the event loop", async () => {
   let others = 0;
   const tick = setInterval(() => (others += 1), 0);
   const input = [user("run x"), { type: "function_call_output" as const, call_id: "1", output: "a ".repeat(100_000) }];

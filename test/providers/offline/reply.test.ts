@@ -27,20 +27,20 @@ describe("memory", () => {
     expect(answerTo(...texts)).toBe(answer);
   });
 
-  test("it takes note of what it is told", () => {
+  test("facts the user states are confirmed", () => {
     expect(answerTo("My name is Alice and my favourite colour is green.")).toBe(
       "Noted: your name is Alice, your favourite colour is green.",
     );
   });
 
-  test("a summary of what was compacted away still knows what was said", () => {
+  test("facts are remembered from the summary of a compacted conversation", () => {
     const summary = answerTo("my name is Alice", "provide a concise summary");
     expect(answerTo(`Summary of earlier conversation:\n\n${summary}`, "What's my name?")).toBe(
       "You told me: your name is Alice.",
     );
   });
 
-  test("context put into the conversation by the program is not the user speaking", () => {
+  test("context messages are not taken for the user's words", () => {
     const context = [
       "<environment_context>\nmy name is Eve\n</environment_context>",
       "# AGENTS.md instructions for /project\n\n<INSTRUCTIONS>\nmy name is Eve\n</INSTRUCTIONS>",
@@ -81,7 +81,7 @@ describe("tools", () => {
       { type: "pattern", content: "tests run with vitest" },
     ],
     ["write notes.txt: first\nsecond: 2", "write_file", { path: "notes.txt", content: "first\nsecond: 2" }],
-  ])("%j is a call", (text, name, args) => {
+  ])("%j calls a tool", (text, name, args) => {
     expect(offlineReply(requestOf([user(text)], tools))).toEqual({ type: "call", name, arguments: args });
     expect(offlineReply(requestOf([user(text)]))).toEqual({
       type: "text",
@@ -93,13 +93,13 @@ describe("tools", () => {
     ["a.txt\nb.txt", "The tool answered:\na.txt\nb.txt"],
     ["", "The tool returned no output."],
     [[{ type: "input_text" as const, text: "from a part" }], "The tool answered:\nfrom a part"],
-  ])("the output %j is reported plainly", (output, text) => {
+  ])("the tool output %j is reported", (output, text) => {
     const input: ResponseItem[] = [user("list files"), { type: "function_call_output", call_id: "1", output }];
     expect(offlineReply(requestOf(input, tools))).toEqual({ type: "text", text });
   });
 });
 
-test("a summary that is brought up to date keeps what the one before had", () => {
+test("an updated summary keeps the goal and the facts of the previous one", () => {
   const before = "## Goal\nBuild a boat\n\n## Critical Context\n- my name is Alice";
   const prompt = `Give a concise summary.\n\n<previous_summary>\n${before}\n</previous_summary>`;
   const summary = answerTo("Now paint it", prompt);
@@ -108,7 +108,7 @@ test("a summary that is brought up to date keeps what the one before had", () =>
   expect(summary).toContain("Now paint it");
 });
 
-test("a concise summary is made of what was said", () => {
+test("a summary lists goal, progress, decisions, next steps and context", () => {
   const input = [
     user("Fix the parser in src/parser.ts"),
     assistant("We decided to keep the tokenizer. See docs/grammar.md."),
@@ -136,7 +136,7 @@ Fix the parser in src/parser.ts
   });
 });
 
-test("a second summary keeps the goal of the first", () => {
+test("a second summary keeps the goal of the first summary", () => {
   const first = answerTo("Fix the parser", "provide a concise summary");
   const second = answerTo(`Summary of earlier conversation:\n\n${first}`, "Now the lexer", "provide a concise summary");
   expect(second.split("\n").slice(0, 5)).toEqual([
@@ -148,7 +148,7 @@ test("a second summary keeps the goal of the first", () => {
   ]);
 });
 
-test("what it cannot do it says, and that it is no language model", () => {
+test("an unknown request is answered with help and a note that this is not a language model", () => {
   expect(answerTo("Write me a poem")).toBe(
     'I am cody\'s offline model, a small program, not a language model. I heard: Write me a poem\nSay "help" for what I can do. To use a real model, add an API key: cody set-auth openai-api-key - (or anthropic-api-key, openrouter-api-key)',
   );

@@ -6,7 +6,7 @@ const json = fc.json({ maxDepth: 4 }).map((text) => JSON.parse(text) as unknown)
 const name = fc.oneof(fc.constantFrom("instructions", "tools", "output", "usage", 'a"b', "\\"), fc.string());
 const response = fc.dictionary(name, json).map((members) => ({ type: "response.completed", response: members, n: 1 }));
 
-test("of any response all is left but what it repeats of its request", () => {
+test("withoutEcho removes only the instructions and tools that a response repeats", () => {
   fc.assert(
     fc.property(response, fc.constantFrom("", " ", "\n"), (event, indent) => {
       const { instructions: _instructions, tools: _tools, ...rest } = event.response;
@@ -18,12 +18,12 @@ test("of any response all is left but what it repeats of its request", () => {
   );
 });
 
-test("what has these names elsewhere stays", () => {
+test("withoutEcho keeps fields of these names elsewhere", () => {
   const event = { tools: [1], response: { output: [{ tools: 2, instructions: "x" }], text: '"tools":[]' } };
   expect(withoutEcho(JSON.stringify(event))).toBe(JSON.stringify(event));
 });
 
-test("what is no JSON makes no error here", () => {
+test("withoutEcho does not throw on invalid JSON", () => {
   for (const text of [
     "",
     '"',

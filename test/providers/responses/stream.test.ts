@@ -8,7 +8,7 @@ import { ask, connectionTo, faultCases, leakCase } from "../wire-fault-cases.js"
 
 const delta = { type: "response.output_text.delta", item_id: "msg_1", output_index: 1, delta: "Hel" };
 const message = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
-const said = { ...message, content: [{ type: "output_text", text: "Hello", annotations: [] }] };
+const helloMessage = { ...message, content: [{ type: "output_text", text: "Hello", annotations: [] }] };
 const reasoning = {
   type: "reasoning",
   id: "rs_1",
@@ -36,7 +36,7 @@ const done = (item: object, output_index: number) => ({ type: "response.output_i
 
 type WireEvent = { type: string } & Record<string, unknown>;
 
-/** With names, as OpenAI sends them. */
+/** The events with their names, as OpenAI sends them. */
 function named(...events: readonly WireEvent[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 }
@@ -65,13 +65,13 @@ const recorded = named(
   delta,
   { ...delta, delta: "lo 😀" },
   { type: "response.of_the_future", anything: [1] },
-  done(said, 1),
+  done(helloMessage, 1),
   { type: "response.output_item.added", output_index: 2, item: { ...call(1), status: "in_progress", arguments: "" } },
   { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: '{"n"' },
   { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: ":1}" },
   done(call(1), 2),
   done(call(2), 3),
-  { ...completed, response: { ...completed.response, output: [reasoning, said, call(1), call(2)] } },
+  { ...completed, response: { ...completed.response, output: [reasoning, helloMessage, call(1), call(2)] } },
 );
 
 const origin = { api: "responses", model: "offline" };
@@ -110,14 +110,14 @@ const decoded = [
   { type: "done", finishReason: "tool_calls" },
 ];
 
-describe("what comes back", () => {
-  test("text, reasoning and two calls, each told when it is whole", async () => {
+describe("the answer", () => {
+  test("text, reasoning and two tool calls are each reported when complete", async () => {
     const { events, server } = await ask(openaiResponses, streaming(recorded));
     expect(joinDeltas(events)).toEqual(joinDeltas(decoded));
     expect(server.requests[0]?.path).toBe("/v1/responses");
   });
 
-  test("the same however the bytes are cut", async () => {
+  test("is the same however the bytes are split", async () => {
     const bytes = Buffer.from(recorded);
     let pieces: Uint8Array[] = [];
     const server = await serve((...args) => streaming(...pieces)(...args));
@@ -133,12 +133,12 @@ describe("what comes back", () => {
     );
   });
 
-  test("the last event counts once", async () => {
-    const { events } = await ask(openaiResponses, streaming(named(delta, done(said, 0), completed, completed)));
+  test("a repeated response.completed is ignored", async () => {
+    const { events } = await ask(openaiResponses, streaming(named(delta, done(helloMessage, 0), completed, completed)));
     expect(events.map(({ type }) => type)).toEqual(["text_delta", "item", "usage", "done"]);
   });
 
-  test("an answer a content filter stopped has failed, and is not asked for again", async () => {
+  test("an answer stopped by a content filter fails and is not retryable", async () => {
     const response = { ...completed.response, incomplete_details: { reason: "content_filter" } };
     const { events } = await ask(openaiResponses, streaming(named({ type: "response.incomplete", response })));
     const text = "acme: the answer was stopped by a content filter";
@@ -147,7 +147,7 @@ describe("what comes back", () => {
     expect(events.at(-2)).toMatchObject({ type: "usage" });
   });
 
-  test("an incomplete answer stopped at its length, and a call cut by that is not told", async () => {
+  test("an incomplete answer finishes with length, and its truncated tool call is not reported", async () => {
     const incomplete = { type: "response.incomplete", response: { ...completed.response, status: "incomplete" } };
     const half = { ...call(1), status: "incomplete", arguments: '{"n":' };
     const { events } = await ask(openaiResponses, streaming(named(done(half, 0), incomplete)));
@@ -157,9 +157,9 @@ describe("what comes back", () => {
     ]);
   });
 
-  test("items without ids get some, and items told only at the end are told", async () => {
+  test("items without ids get one, and items that only response.completed has are reported", async () => {
     const output = [
-      { ...said, id: undefined },
+      { ...helloMessage, id: undefined },
       { ...call(1), id: undefined },
       { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q", sources: [] } },
       { type: "local_shell_call", id: "lsh_1", status: "completed", action: { type: "exec", command: ["ls"] } },
@@ -189,14 +189,14 @@ describe("what comes back", () => {
       content: [{ type: "output_text", text: "Hello" }],
     };
 
-    test("text is put together from its deltas", async () => {
+    test("text is assembled from its deltas", async () => {
       const last = { ...delta, delta: "lo" };
       expect(await itemsOf(delta, last, completed)).toEqual([["msg_1", hello]]);
       expect(await itemsOf(delta, last, withoutUsage)).toEqual([["msg_1", hello]]);
       expect(await itemsOf(delta, last, { ...completed, type: "response.incomplete" })).toEqual([["msg_1", hello]]);
     });
 
-    test("events without names, ids and places say the same", async () => {
+    test("events without names, ids and indexes are read the same", async () => {
       const bare = [
         { type: delta.type, delta: "Hel" },
         { type: delta.type, delta: "lo" },
@@ -210,12 +210,12 @@ describe("what comes back", () => {
       ]);
       const { events: reported } = await ask(
         openaiResponses,
-        streaming(dataOf(...bare, { ...done(said, 0), item: { ...said, id: undefined } }, completed)),
+        streaming(dataOf(...bare, { ...done(helloMessage, 0), item: { ...helloMessage, id: undefined } }, completed)),
       );
       expect(reported.filter(({ type }) => type === "item")).toHaveLength(1);
     });
 
-    test("reasoning is put together from its deltas", async () => {
+    test("reasoning is assembled from its deltas", async () => {
       const part = { item_id: "rs_1", output_index: 0 };
       expect(
         await itemsOf(
@@ -241,7 +241,7 @@ describe("what comes back", () => {
       ]);
     });
 
-    test("text that the last event leaves out is kept beside the items it has", async () => {
+    test("text missing from response.completed is kept beside its items", async () => {
       const text = { ...delta, output_index: 1 };
       const kinds = async (output: readonly object[]) =>
         (await itemsOf(text, { type: "response.completed", response: { output } })).map(
@@ -249,10 +249,10 @@ describe("what comes back", () => {
         );
       expect(await kinds([reasoning])).toEqual(["reasoning", "message"]);
       expect(await kinds([reasoning, { ...message, content: [] }])).toEqual(["reasoning", "message"]);
-      expect(await kinds([reasoning, said])).toEqual(["reasoning", "message"]);
+      expect(await kinds([reasoning, helloMessage])).toEqual(["reasoning", "message"]);
     });
 
-    test("a server that makes up a new id for every event reports each item once", async () => {
+    test("each item is reported once although the server invents a new id for every event", async () => {
       const { events } = await ask(
         openaiResponses,
         streaming(
@@ -260,13 +260,13 @@ describe("what comes back", () => {
             { ...added(openCall(1), 0), item: { ...openCall(1), id: "a" } },
             { type: "response.function_call_arguments.delta", item_id: "b", output_index: 0, delta: '{"n":1}' },
             done({ ...call(1), id: "c" }, 0),
-            done({ ...said, id: "d" }, 1),
+            done({ ...helloMessage, id: "d" }, 1),
             {
               type: "response.completed",
               response: {
                 output: [
                   { ...call(1), id: "e" },
-                  { ...said, id: "f" },
+                  { ...helloMessage, id: "f" },
                 ],
               },
             },
@@ -281,7 +281,7 @@ describe("what comes back", () => {
       ]);
     });
 
-    test("a call and a text are built from what came of them", async () => {
+    test("a tool call and a text are built from the deltas and done events received", async () => {
       const pieces = ['{"n"', ":1}"].map((piece) => ({
         type: "response.function_call_arguments.delta",
         item_id: "fc_1",
@@ -303,7 +303,7 @@ describe("what comes back", () => {
       ]);
     });
 
-    test("a call whose arguments are complete is kept, and one whose arguments are not fails the answer", async () => {
+    test("a tool call with complete arguments is kept, and one with incomplete arguments fails the answer", async () => {
       const half = { type: "response.function_call_arguments.delta", item_id: "fc_2", output_index: 1, delta: '{"n"' };
       const input = { type: "custom_tool_call", id: "ct_1", call_id: "call_3", name: "apply_patch", input: "" };
       const { events } = await ask(
@@ -328,20 +328,27 @@ describe("what comes back", () => {
       ]);
     });
 
-    test("the output of response.completed is taken instead, whatever its ids are", async () => {
-      const output = [{ ...said, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }];
+    test("the output of response.completed replaces the deltas, whatever its ids are", async () => {
+      const output = [{ ...helloMessage, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }];
       const response = { ...completed.response, output };
       expect(await itemsOf({ ...delta, output_index: 0 }, { ...completed, response })).toEqual([
         ["msg_other", { ...hello, id: "msg_other", content: [{ type: "output_text", text: "Corrected" }] }],
       ]);
     });
 
-    test("items that were reported are not repeated", async () => {
-      const events = [delta, done(said, 1), added(openCall(1), 2), argumentsDone(1, 2), done(call(1), 2), completed];
+    test("items already reported are not repeated", async () => {
+      const events = [
+        delta,
+        done(helloMessage, 1),
+        added(openCall(1), 2),
+        argumentsDone(1, 2),
+        done(call(1), 2),
+        completed,
+      ];
       expect((await itemsOf(...events)).map(([id]) => id)).toEqual(["msg_1", "fc_1"]);
     });
 
-    test("nothing is put together when the answer failed", async () => {
+    test("no item is assembled when the answer failed", async () => {
       expect(await itemsOf(delta, { type: "response.failed", response: { error: { message: "no" } } })).toEqual([]);
       expect(await itemsOf(delta)).toEqual([]);
     });
@@ -360,7 +367,7 @@ describe("what comes back", () => {
       "context_overflow",
       "big",
     ],
-  ])("an error within the stream, first or late: %j", async (event, code, text) => {
+  ])("an error event fails the answer, first or later in the stream: %j", async (event, code, text) => {
     const failure = {
       code,
       message: `acme: ${text}`,
@@ -377,8 +384,8 @@ async function sent(request: ModelRequest): Promise<unknown> {
   return JSON.parse(server.requests[0]?.body ?? "");
 }
 
-describe("what is sent", () => {
-  test("a conversation with everything in it", async () => {
+describe("the request", () => {
+  test("has every kind of history item in the shape of the API", async () => {
     const input: ModelRequest["input"] = [
       {
         type: "message",
@@ -444,12 +451,12 @@ describe("what is sent", () => {
     });
   });
 
-  test("how long the answer may be", async () => {
+  test("limits the answer with max_output_tokens", async () => {
     const body = await sent({ ...requestOf([user("hi")]), model: "gpt-5", effort: "low", maxOutputTokens: 4_096 });
     expect(body).toMatchObject({ max_output_tokens: 4_096, reasoning: { effort: "low" } });
   });
 
-  test("nothing about reasoning to a model that has none", async () => {
+  test("has no reasoning fields for a model without reasoning", async () => {
     const body = await sent({ ...requestOf([user("hi"), assistant("ho"), user("hi")]), model: "gpt-4o" });
     expect(Object.keys(body as object).toSorted()).toEqual(
       ["input", "instructions", "model", "prompt_cache_key", "store", "stream"].toSorted(),
@@ -457,8 +464,8 @@ describe("what is sent", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("faults", () => {
   const half = { type: "response.output_item.added", output_index: 0, item: { ...call(1), arguments: "" } };
   faultCases({ stream: openaiResponses, text: delta, halfCall: half });
-  leakCase(openaiResponses, streaming(named(delta, done(said, 0)), named(completed)));
+  leakCase(openaiResponses, streaming(named(delta, done(helloMessage, 0)), named(completed)));
 });

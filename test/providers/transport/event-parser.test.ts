@@ -45,49 +45,49 @@ const words = fc.oneof(
   ),
 );
 
-test.each(Object.entries(shapes))("events of %s are read as if each were parsed", (_, shape) => {
+test.each(Object.entries(shapes))("events of the shape %s are read as JSON.parse reads them", (_, shape) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(words, fc.nat())), fc.constantFrom(0, 1), (events, indent) => {
-      const read = new EventParser();
+      const parser = new EventParser();
       for (const [text, count] of events) {
         const data = JSON.stringify(shape(text, count), undefined, indent).replaceAll("\n", "");
-        expect(read.read(data)).toEqual(JSON.parse(data));
+        expect(parser.read(data)).toEqual(JSON.parse(data));
       }
     }),
   );
 });
 
-test("events of many shapes in any order are read as if each were parsed", () => {
+test("events of mixed shapes are read as JSON.parse reads them", () => {
   const event = fc.tuple(fc.constantFrom(...Object.values(shapes)), words, fc.nat());
   fc.assert(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const read = new EventParser();
+      const parser = new EventParser();
       for (const [shape, text, count] of events) {
         const data = JSON.stringify(shape(text, count));
-        expect(read.read(data)).toEqual(JSON.parse(data));
+        expect(parser.read(data)).toEqual(JSON.parse(data));
       }
     }),
   );
 });
 
-test("an event that was changed anywhere is read, or refused, as if it were parsed", () => {
+test("a corrupted event is read or rejected as eventJson does", () => {
   const first = JSON.stringify(shapes["responses"]?.("word", 4));
   const piece = fc.constantFrom('"', "\\", "{", "}", ",", ":", " ", "0", "1", "-", ".", "e", "x", "\t", "");
   fc.assert(
     fc.property(fc.nat(first.length), fc.nat(2), piece, (at, removed, inserted) => {
-      const read = new EventParser();
-      read.read(first);
+      const parser = new EventParser();
+      parser.read(first);
       const data = first.slice(0, at) + inserted + first.slice(at + removed);
-      expect(outcomeOf(() => read.read(data))).toEqual(outcomeOf(() => eventJson(data)));
+      expect(outcomeOf(() => parser.read(data))).toEqual(outcomeOf(() => eventJson(data)));
     }),
     { numRuns: 2_000 },
   );
 });
 
-test("what is not a delta can be kept: the next event does not change it", () => {
-  const read = new EventParser();
+test("an event that is not a delta is not changed by reading the next one", () => {
+  const parser = new EventParser();
   const [one, two] = ["one", "two"].map((text) => JSON.stringify(shapes["an item"]?.(text, 0)));
-  const given = [one, two].map((data) => read.read(data ?? ""));
+  const given = [one, two].map((data) => parser.read(data ?? ""));
   expect(given).toEqual([JSON.parse(one ?? ""), JSON.parse(two ?? "")]);
 });
 

@@ -18,11 +18,11 @@ async function tlsServer(): Promise<string> {
   return listen(createTlsServer({ cert: await readFile(certificate), key: await readFile(key) }, hello));
 }
 
-test("without a proxy it is Node's own fetch", () => {
+test("without a proxy createFetch returns Node's own fetch", () => {
   expect(createFetch({ NO_PROXY: "example.com", HTTPS_PROXY: "" })).toBe(fetch);
 });
 
-test.each(["HTTP_PROXY", "http_proxy"])("%s is where http requests go through", async (name) => {
+test.each(["HTTP_PROXY", "http_proxy"])("http requests go through the proxy in %s", async (name) => {
   const server = await listen(createServer(hello));
   const proxy = await startProxy();
   const response = await createFetch({ [name]: proxy.url })(`http://${server}/`);
@@ -30,7 +30,7 @@ test.each(["HTTP_PROXY", "http_proxy"])("%s is where http requests go through", 
   expect(proxy.asked).toEqual([server]);
 });
 
-test("NO_PROXY names the hosts that are reached without it", async () => {
+test("hosts in NO_PROXY are reached directly", async () => {
   const server = await listen(createServer(hello));
   const proxy = await startProxy();
   const direct = createFetch({ HTTP_PROXY: proxy.url, NO_PROXY: "example.com,127.0.0.1" });
@@ -38,7 +38,7 @@ test("NO_PROXY names the hosts that are reached without it", async () => {
   expect(proxy.asked).toEqual([]);
 });
 
-test("method, headers, body and signal reach the other side of a proxy", async () => {
+test("method, headers, body and signal work through a proxy", async () => {
   const server = await listen(
     createServer((request, response) => {
       request.setEncoding("utf8");
@@ -53,19 +53,19 @@ test("method, headers, body and signal reach the other side of a proxy", async (
   await expect(proxied(`http://${server}/`, { signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
 });
 
-test("a proxy that is not there is a failed request, not a direct one", async () => {
+test("an unreachable proxy fails the request instead of connecting directly", async () => {
   const server = await listen(createServer(hello));
   await expect(createFetch({ HTTP_PROXY: "http://127.0.0.1:1" })(`http://${server}/`)).rejects.toThrow("fetch failed");
 });
 
-/** What a request through this proxy failed with. */
+/** The error code of a request through this proxy. */
 async function codeThrough(proxy: string, timeoutMs: number): Promise<unknown> {
   const proxied = createFetch({ HTTP_PROXY: `http://${proxy}` }, timeoutMs);
   const cause: unknown = await proxied("http://127.0.0.1:45999/").catch((error: Error) => error.cause);
   return (cause as { code?: unknown }).code;
 }
 
-test("a proxy that takes connections and closes them, or says nothing, is a failed request after one try", async () => {
+test("a proxy that closes the connection or stays silent fails the request after one attempt", async () => {
   const taken: Socket[] = [];
   const closing = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket.end()));
   const silent = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket));
@@ -76,7 +76,7 @@ test("a proxy that takes connections and closes them, or says nothing, is a fail
   for (const socket of taken) socket.destroy();
 });
 
-test("of an environment only the variables that name proxies are theirs", () => {
+test("proxyVariables keeps only the proxy variables of an environment", () => {
   const proxies = { HTTP_PROXY: "http://a", https_proxy: "http://b", No_Proxy: "c" };
   expect(proxyVariables({ ...proxies, HTTPS_PROXY: undefined, OPENAI_API_KEY: "sk-1", PROXY: "d" })).toEqual(proxies);
 });
@@ -95,16 +95,16 @@ async function fetchInChild(url: string, env: Record<string, string>): Promise<s
   return stdout;
 }
 
-test("a certificate nobody vouches for is refused", async () => {
+test("a self-signed certificate is refused", async () => {
   expect(await fetchInChild(`https://${await tlsServer()}/`, {})).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
 });
 
-test("NODE_EXTRA_CA_CERTS makes a company's certificate good", async () => {
+test("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
   const url = `https://${await tlsServer()}/`;
   expect(await fetchInChild(url, { NODE_EXTRA_CA_CERTS: certificate })).toBe("hello");
 });
 
-test("NODE_EXTRA_CA_CERTS holds through HTTPS_PROXY too", async () => {
+test("a certificate in NODE_EXTRA_CA_CERTS is trusted through HTTPS_PROXY", async () => {
   const server = await tlsServer();
   const proxy = await startProxy();
   const env = { NODE_EXTRA_CA_CERTS: certificate, HTTPS_PROXY: proxy.url };

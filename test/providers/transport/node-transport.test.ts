@@ -22,12 +22,12 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
   return { idleMs: 10_000, maxEventBytes: 1_000_000, ...bounds };
 }
 
-function posted(url: string, through = transport): PostedRequest {
+function startPost(url: string, through = transport): PostedRequest {
   return through.post({ url: new URL(url), headers: {} }, () => "{}");
 }
 
 function post(url: string, through = transport): Promise<PendingResponse> {
-  return posted(url, through).answer;
+  return startPost(url, through).answer;
 }
 
 async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
@@ -38,8 +38,8 @@ async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<Se
 
 const data = (text: string): ServerEvent => ({ event: "", data: text });
 
-describe("the answer", () => {
-  test("an answer that is JSON is read like any other's", async () => {
+describe("the response", () => {
+  test("fetch reads a JSON response", async () => {
     const { url, requests } = await serve((response) => {
       response.writeHead(200, { "content-type": "application/json", "x-request-id": "r1" });
       response.end('{"a":"ü"}');
@@ -56,7 +56,7 @@ describe("the answer", () => {
     ]);
   });
 
-  test("JSON is no stream of events", async () => {
+  test("a JSON response is not accepted as an event stream", async () => {
     const { url } = await serve((response) => {
       response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end("{}");
     });
@@ -64,7 +64,7 @@ describe("the answer", () => {
     expect(() => transport.events(answer, boundsOf())).toThrow("answered with application/json instead of a stream");
   });
 
-  test("while it comes, nothing of the request is kept in memory", async () => {
+  test("the request body is not kept in memory while the response is read", async () => {
     const { url } = await serve((response) => begin(response));
     const sent = async (): Promise<[PendingResponse, WeakRef<Uint8Array>]> => {
       let made = new WeakRef(new Uint8Array());
@@ -82,13 +82,13 @@ describe("the answer", () => {
     const collectGarbage = runInNewContext("gc") as () => void;
     await vi.waitFor(() => {
       collectGarbage();
-      // Not the bytes themselves: a failed expectation would keep them.
+      // Compare a boolean: a failed expectation would keep the bytes themselves in memory.
       expect(body.deref() === undefined).toBe(true);
     });
     await events.return();
   });
 
-  test("of an error 64 KiB are read", async () => {
+  test("only the first 64 KiB of an error body are read", async () => {
     const { url } = await serve((response) => {
       response.writeHead(500);
       response.write("x".repeat(50_000));
@@ -104,7 +104,7 @@ describe("the answer", () => {
     ["{half", "{half"],
     ["<html>", "<html>"],
     ["", ""],
-  ])("an error of %s is told with the value it is", async (sent, body) => {
+  ])("the error body %s is reported parsed where it is JSON", async (sent, body) => {
     const { url } = await serve((response) => void response.writeHead(429, { "retry-after": "7" }).end(sent));
     await expect(post(url)).rejects.toMatchObject({ name: "AnswerError", status: 429, body, retryAfter: "7" });
   });
@@ -122,7 +122,7 @@ describe("the answer", () => {
     expect(other.requests).toEqual([]);
   });
 
-  test("a server that does not answer the handshake is given up", async () => {
+  test("a server that does not complete the TLS handshake times out", async () => {
     const server = createTcpServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     server.on("connection", (socket) => onTestFinished(() => void socket.destroy()));
@@ -134,18 +134,18 @@ describe("the answer", () => {
     });
   });
 
-  test("nobody there is an error of the system", async () => {
+  test("a refused connection rejects with the system's error code", async () => {
     await expect(transport.fetch("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  test("only addresses, text and bytes can be sent", async () => {
+  test("fetch takes only URLs, and only text or bytes as body", async () => {
     await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("needs a URL");
     await expect(transport.fetch("http://127.0.0.1:1/", { body: new FormData() })).rejects.toThrow("text or bytes");
   });
 });
 
 describe("events", () => {
-  test("are read as the standard says", async () => {
+  test("are read as the server-sent events standard says", async () => {
     const { url } = await serve(
       streaming(
         "\ufeffdata: bom\n\n",
@@ -171,12 +171,12 @@ describe("events", () => {
     ["data: unfinished\r", []],
     ["data: unfinished\r\n", []],
     ["data: unfinished\n", []],
-  ])("a stream that ends with %j has said %j", async (text, said) => {
+  ])("a stream that ends with %j has the events %j", async (text, expected) => {
     const { url } = await serve(streaming(text));
-    expect(await read(url)).toEqual(said.map(data));
+    expect(await read(url)).toEqual(expected.map(data));
   });
 
-  test("come out alike however the bytes are cut", async () => {
+  test("are the same however the bytes are split", async () => {
     const recorded = Buffer.from(
       '\ufeffevent: a\r\ndata: {"x":"äö€😀"}\r\n\r\n: ping\n\ndata:1\ndata: 2\n\ndata: 😀\n\n',
     );
@@ -195,12 +195,12 @@ describe("events", () => {
     expect(await read(url)).toEqual(whole);
   });
 
-  test("bytes that are no UTF-8 are replaced", async () => {
+  test("with invalid UTF-8 have replacement characters", async () => {
     const { url } = await serve(streaming("data: a", new Uint8Array([0xff, 0xfe]), "b\n\n"));
     expect(await read(url)).toEqual([data("a\ufffd\ufffdb")]);
   });
 
-  test("before a reset are told, then the reset", async () => {
+  test("before a connection reset are returned, then the failure", async () => {
     const { url } = await serve((response) => {
       begin(response, "data: 1\n\ndata: ha");
       response.on("close", () => undefined);
@@ -215,7 +215,7 @@ describe("events", () => {
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("that stop coming end the stream; pings do not count", async () => {
+  test("that stop arriving time out, although pings continue", async () => {
     const { url } = await serve((response) => {
       begin(response, "data: 1\n\n");
       const timer = setInterval(() => response.write(": ping\n\n"), 5);
@@ -226,7 +226,7 @@ describe("events", () => {
     });
   });
 
-  test("a reader that is busy itself does not count as silence of the server", async () => {
+  test("do not time out while the reader itself is busy", async () => {
     const answers: ServerResponse[] = [];
     const { url } = await serve((response) => {
       begin(response, "data: 1\n\n");
@@ -244,7 +244,7 @@ describe("events", () => {
     expect(seen).toEqual([data("1"), data("2")]);
   });
 
-  test("that are too long are refused, with bounded memory", async () => {
+  test("longer than the limit are refused, with bounded memory", async () => {
     const { url, open } = await serve(async (response) => {
       begin(response, "data: 1\n\ndata: ");
       for (let sent = 0; sent < 100 && !response.destroyed; sent += 1) {
@@ -260,7 +260,7 @@ describe("events", () => {
     await vi.waitFor(() => expect(open.size).toBe(0));
   });
 
-  test("in gzip are read as they come, and a cut is a lost connection", async () => {
+  test("in gzip are read, and a truncated body is a network failure", async () => {
     const packed = gzipSync("data: 1\n\ndata: 2\n\n");
     let bytes = packed.length;
     const { url } = await serve((response) => {
@@ -272,7 +272,7 @@ describe("events", () => {
     await expect(read(url)).rejects.toMatchObject({ failure: { code: "network", retryable: true } });
   });
 
-  test("wait in the socket while nobody reads them", async () => {
+  test("stay in the socket while nobody reads them", async () => {
     let written = 0;
     const { url } = await serve(async (response) => {
       begin(response);
@@ -286,7 +286,7 @@ describe("events", () => {
     let writtenUnread = 0;
     for await (const { data: text } of transport.events(answer, boundsOf())) {
       expect(text.length).toBe(20_000);
-      // Long enough for a server that is not held back to have sent everything.
+      // Long enough for a server without backpressure to have sent everything.
       if (count === 0) for (let turn = 0; turn < 2_000; turn += 1) await setImmediate();
       if (count === 0) writtenUnread = written;
       count += 1;
@@ -297,17 +297,17 @@ describe("events", () => {
 });
 
 describe("connections", () => {
-  test("what is cancelled closes its connection at once, before and within the answer", async () => {
+  test("a cancelled request closes its connection at once, before and during the response", async () => {
     const { url, open } = await serve((response, { path }) => {
       if (path === "/stream") begin(response, "data: 1\n\n");
     });
-    const waiting = posted(`${url}/silent`);
+    const waiting = startPost(`${url}/silent`);
     await vi.waitFor(() => expect(open.size).toBe(1));
     waiting.cancel(new Error("enough"));
     await expect(waiting.answer).rejects.toThrow("enough");
     await vi.waitFor(() => expect(open.size).toBe(0));
 
-    const streamed = posted(`${url}/stream`);
+    const streamed = startPost(`${url}/stream`);
     const events = transport.events(await streamed.answer, boundsOf());
     expect(await events.next()).toEqual({ done: false, value: data("1") });
     streamed.cancel(new Error("enough"));
@@ -330,18 +330,18 @@ describe("connections", () => {
     await expect(transport.fetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
   });
 
-  test("a hundred requests need one connection", async () => {
+  test("a hundred requests reuse their connections", async () => {
     const server = await serve(streaming("data: 1\n\n", "data: [DONE]\n\n"));
     for (let count = 0; count < 100; count += 1) {
       const answer = await post(server.url);
       for await (const event of transport.events(answer, boundsOf())) if (event.data === "[DONE]") break;
     }
     expect(server.requests).toHaveLength(100);
-    // Reading stops before the end, so a request may come a moment before the connection is free again.
+    // Reading stops before the end, so a request may start before the connection is free again.
     expect(server.connections).toBeLessThanOrEqual(3);
   });
 
-  test("a stream nobody reads on is closed, however long it would go on", async () => {
+  test("an endless stream is closed when its reader stops", async () => {
     const server = await serve((response) => {
       begin(response);
       const timer = setInterval(() => response.write("data: 1\n\n"), 1);
@@ -352,11 +352,11 @@ describe("connections", () => {
     await vi.waitFor(() => expect(server.open.size).toBe(0));
   });
 
-  test("a connection the server has just closed is replaced by a new one", async () => {
+  test("a request on a connection the server has closed is sent on a new one", async () => {
     const server = await serve((response) => {
       const { socket } = response;
       response.writeHead(200, { "content-type": "application/json" }).end("{}", () => {
-        // Without a word in the answer: the client finds out when it sends.
+        // No Connection: close header announces this: the client finds out when it sends.
         socket?.once("data", () => socket.resetAndDestroy());
       });
     });
@@ -367,7 +367,7 @@ describe("connections", () => {
   });
 });
 
-test("through a proxy the same events are read from its web stream", async () => {
+test("with a proxy configured, events are read from undici's web stream", async () => {
   const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
   const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
   const answer = await post(server.url, proxied);
@@ -382,7 +382,7 @@ test("through a proxy the same events are read from its web stream", async () =>
   await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
 });
 
-test("a transport that is closed keeps no connection", async () => {
+test("close ends the idle connections of the transport", async () => {
   const server = await serve(streaming("data: 1\n\n"));
   const own = createTransport({});
   const answer = await post(server.url, own);

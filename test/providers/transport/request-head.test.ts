@@ -17,13 +17,13 @@ const request = { ...requestOf([user("hello ä")], ["look"]), model: "a-model" }
 const apiKey = "sk-test-0123456789";
 const timeout = 300_000;
 
-interface Way {
+interface ApiCase {
   readonly stream: WireStream;
-  /** What the SDK itself sends. */
+  /** Sends the same request with the vendor's SDK. */
   readonly send: (baseURL: string) => Promise<unknown>;
 }
 
-const ways: Readonly<Record<WireApi, Way>> = {
+const apiCases: Readonly<Record<WireApi, ApiCase>> = {
   responses: {
     stream: openaiResponses,
     send: (baseURL) => openai(baseURL).responses.create(responsesBody(request)),
@@ -41,23 +41,26 @@ const ways: Readonly<Record<WireApi, Way>> = {
 
 const openai = (baseURL: string): OpenAI => new OpenAI({ baseURL, apiKey, timeout, maxRetries: 0 });
 
-test.each(Object.entries(ways))("over %s our request is the one the SDK would send", async (name, { stream, send }) => {
-  const { url, requests } = await serve(streaming());
-  const transport = createTransport({});
-  onTestFinished(() => transport.close());
-  const connection = { provider: "test", api: name as WireApi, baseUrl: url, transport, credential: () => apiKey };
-  await collect(stream(connection, request, new AbortController().signal));
-  await send(url);
-  const [ours, theirs] = requests.map(({ path, body, headers }) => ({
-    path,
-    body: JSON.parse(body) as unknown,
-    headers: withoutFetch(headers),
-  }));
-  expect(ours).toEqual(theirs);
-});
+test.each(Object.entries(apiCases))(
+  "over %s the request equals the one the vendor's SDK sends",
+  async (name, { stream, send }) => {
+    const { url, requests } = await serve(streaming());
+    const transport = createTransport({});
+    onTestFinished(() => transport.close());
+    const connection = { provider: "test", api: name as WireApi, baseUrl: url, transport, credential: () => apiKey };
+    await collect(stream(connection, request, new AbortController().signal));
+    await send(url);
+    const [ours, theirs] = requests.map(({ path, body, headers }) => ({
+      path,
+      body: JSON.parse(body) as unknown,
+      headers: withoutFetchHeaders(headers),
+    }));
+    expect(ours).toEqual(theirs);
+  },
+);
 
-/** What the `fetch` of Node adds by itself. */
-function withoutFetch(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The headers without those that Node's `fetch` adds. */
+function withoutFetchHeaders(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const own = new Set(["connection", "accept-language", "sec-fetch-mode", "accept-encoding"]);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name)));
 }
