@@ -48,7 +48,7 @@ test.each<[string, z.ZodType, unknown]>([
   expect(schema.safeParse(value, { error: issueWords }).error?.issues[0]?.message).toBe(words);
 });
 
-test("what a schema says by itself is kept", () => {
+test("a schema's own error message is kept", () => {
   const schema = z.string("say a name");
   expect(schema.safeParse(1, { error: issueWords }).error?.issues[0]?.message).toBe("say a name");
 });

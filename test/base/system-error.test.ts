@@ -7,14 +7,14 @@ import { systemCode, systemProblem, systemReason } from "../../src/base/system-e
 import { failureText } from "../../src/tools/files/file-problem.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** As Node says it: with its number, and without its name. */
+/** An error as Node reports it: with the errno but without its name. */
 const quota = Object.assign(new Error("UNKNOWN: unknown error, write"), {
   code: "UNKNOWN",
   errno: -constants.errno.EDQUOT,
   syscall: "write",
 });
 
-test("an error of the system has its name, also where Node has none for it", () => {
+test("systemCode names a system error, also one that Node reports as UNKNOWN", () => {
   expect(systemCode(quota)).toBe("EDQUOT");
   expect(systemCode(Object.assign(new Error("no"), { code: "ENOSPC", errno: -28 }))).toBe("ENOSPC");
   expect([new Error("no"), "no", undefined, null].map(systemCode)).toEqual([
@@ -25,12 +25,12 @@ test("an error of the system has its name, also where Node has none for it", () 
   ]);
 });
 
-test("a quota that is used up is told as one, to people and to the model", () => {
+test("an exceeded disk quota is reported as one, to people and to the model", () => {
   expect(saveFailureReason(quota)).toBe("disk quota exceeded");
   expect(failureText(quota)).toBe("disk quota exceeded");
 });
 
-test("a file where a folder is needed is reported without the system's own words", async () => {
+test("a file where a folder is needed is reported in plain words with a hint", async () => {
   const file = join(await temporaryFolder(), "file");
   await writeFile(file, "");
   const made: unknown = await mkdir(join(file, "x")).catch((error: unknown) => error);
@@ -76,11 +76,11 @@ test.each([
     { code: "EADDRINUSE", errno: -98, syscall: "listen", address: "127.0.0.1", port: 80 },
     { message: "Cannot listen on 127.0.0.1:80: the address is in use" },
   ],
-])("%j says what could not be done, where, why and what to do", (facts, problem) => {
+])("%j is reported with the action, the path, the reason and a hint", (facts, problem) => {
   expect(systemProblem(Object.assign(new Error(`${facts.code}: raw`), facts))).toEqual(problem);
 });
 
-test("what has no words of ours has the system's, and what is no error of the system none", () => {
+test("an error code without a text of its own uses the system's, and other errors have no problem text", () => {
   expect(systemReason(Object.assign(new Error("no"), { code: "ETXTBSY", errno: -26 }))).toBe("text file is busy");
   expect(systemProblem(new Error("no"))).toBeUndefined();
 });

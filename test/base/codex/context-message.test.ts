@@ -10,9 +10,9 @@ test.each([
   "<external_browser_tab>page</external_browser_tab>",
   "Warning: The maximum number of unified exec processes you can keep open is 60.",
   "Warning: apply_patch was requested via exec_command. Use the apply_patch tool instead of exec_command.",
-])("no person said: %s", (text) => {
-  expect(isContextMessage(said(text))).toBe(true);
-  expect(isRealUserMessage(said(text))).toBe(false);
+])("a context message is recognised: %s", (text) => {
+  expect(isContextMessage(userMessage(text))).toBe(true);
+  expect(isRealUserMessage(userMessage(text))).toBe(false);
 });
 
 test.each([
@@ -23,25 +23,25 @@ test.each([
   "<external_a>page</external_b>",
   "<external_",
   "Warning: apply_patch was requested via exec_command",
-])("a person said: %s", (text) => {
-  expect(isContextMessage(said(text))).toBe(false);
-  expect(isRealUserMessage(said(text))).toBe(true);
+])("a user's own text is not a context message: %s", (text) => {
+  expect(isContextMessage(userMessage(text))).toBe(false);
+  expect(isRealUserMessage(userMessage(text))).toBe(true);
 });
 
-test("one part of context makes it context", () => {
+test("a message with one context part is not a real user message", () => {
   const parts = ["hello", "<skill>x</skill>"].map((text) => ({ type: "input_text", text }));
   expect(isRealUserMessage({ type: "message", role: "user", content: parts })).toBe(false);
 });
 
-test("context is told apart by how its parts begin", () => {
-  expect(contextKind(said(" <Environment_Context>/</environment_context>"))).toBe("<environment_context>");
-  expect(contextKind(said("<external_tab>page</external_tab>"))).toBe("<external_tab>");
-  expect(contextKind(said("hello"))).toBeUndefined();
-  expect(contextKind({ ...said("<skill>x</skill>"), role: "assistant" })).toBeUndefined();
+test("contextKind names the tags of the context parts", () => {
+  expect(contextKind(userMessage(" <Environment_Context>/</environment_context>"))).toBe("<environment_context>");
+  expect(contextKind(userMessage("<external_tab>page</external_tab>"))).toBe("<external_tab>");
+  expect(contextKind(userMessage("hello"))).toBeUndefined();
+  expect(contextKind({ ...userMessage("<skill>x</skill>"), role: "assistant" })).toBeUndefined();
   const parts = ["<skill>x</skill>", "hello", "<turn_aborted></turn_aborted>"].map((text) => ({ text }));
   expect(contextKind({ type: "message", role: "user", content: parts })).toBe("<skill> <turn_aborted>");
 });
 
-function said(text: string) {
+function userMessage(text: string) {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { makeDirectory } from "../../../src/base/fs/make-directory.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-test("what is missing is made for its owner alone, and what is there stays as it is", async () => {
+test("missing directories are created with mode 700, and existing ones keep their mode", async () => {
   const folder = await temporaryFolder();
   const open = join(folder, "open");
   await mkdir(open);
@@ -17,7 +17,7 @@ test("what is missing is made for its owner alone, and what is there stays as it
   await makeDirectory(join(open, "a", "b"));
 });
 
-test("what cannot be made is said", async () => {
+test("a directory that cannot be created rejects with the system's error", async () => {
   const folder = await temporaryFolder();
   await symlink(join(folder, "nowhere"), join(folder, "link"));
   await expect(makeDirectory(join(folder, "link", "a"))).rejects.toThrow("ENOENT");

@@ -13,7 +13,7 @@ import {
 } from "../../../src/base/fs/open-regular.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-test("a regular file is read, behind a link only if links are followed", async () => {
+test("a regular file is read, and through a link only if links are followed", async () => {
   const folder = await temporaryFolder();
   const [path, link] = [join(folder, "file"), join(folder, "link")];
   await writeFile(path, "text");
@@ -42,13 +42,13 @@ test.each(["refuse", "follow"] as const)("a pipe and a folder are refused at onc
   }
 });
 
-test("a missing file fails with the error of the system", async () => {
+test("a missing file fails with ENOENT", async () => {
   const path = join(await temporaryFolder(), "file");
   await expect(readRegular(path, { links: "follow" })).rejects.toMatchObject({ code: "ENOENT" });
   await expect(readRegular(path, { links: "refuse" })).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("a file that is too large is refused, and of one that grows only its first size is read", async () => {
+test("a file over maxBytes is refused, and a growing file is read only up to its size when opened", async () => {
   const path = join(await temporaryFolder(), "file");
   await writeFile(path, "12345");
   await expect(readRegular(path, { links: "refuse", maxBytes: 4 })).rejects.toThrow(TooLargeError);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { writeAtomic, writeNew } from "../../../src/base/fs/write-atomic.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-test("a file is replaced whole, and only its owner can read it", async () => {
+test("a file is replaced as a whole, with mode 600", async () => {
   const path = join(await temporaryFolder(), "new/file");
   await writeAtomic(path, "one, and longer");
   await writeAtomic(path, "two");
@@ -15,7 +15,7 @@ test("a file is replaced whole, and only its owner can read it", async () => {
   expect(await readdir(join(path, ".."))).toEqual(["file"]);
 });
 
-test("many writers at once leave one of their texts", async () => {
+test("concurrent writers leave the complete text of one of them", async () => {
   const path = join(await temporaryFolder(), "file");
   const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(100_000));
   await Promise.all(texts.map((text) => writeAtomic(path, text)));
@@ -23,14 +23,14 @@ test("many writers at once leave one of their texts", async () => {
   expect(await readdir(join(path, ".."))).toEqual(["file"]);
 });
 
-test("a write that fails leaves nothing behind", async () => {
+test("a failed write leaves no temporary file", async () => {
   const path = join(await temporaryFolder(), "file");
   await mkdir(join(path, "occupied"), { recursive: true });
   await expect(writeAtomic(path, "text")).rejects.toMatchObject({ code: "EISDIR" });
   expect(await readdir(join(path, ".."))).toEqual(["file"]);
 });
 
-test("what a writer left that was killed goes with the next write, and what another one is about to use stays", async () => {
+test("a write removes temporary files of dead processes and keeps those of running ones", async () => {
   const folder = await temporaryFolder();
   const dead = spawnSync(process.execPath, ["--version"]).pid;
   await writeFile(join(folder, `file.${dead}.1.tmp`), "half");
@@ -41,7 +41,7 @@ test("what a writer left that was killed goes with the next write, and what anot
   expect((await readdir(folder)).toSorted()).toEqual(left.toSorted());
 });
 
-test("a new file is never written through a link someone laid", async () => {
+test("writeNew does not write through an existing symbolic link", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "victim"), "untouched");
   await symlink(join(folder, "victim"), join(folder, "link"));

@@ -12,7 +12,7 @@ async function put(path: string, content: string | Buffer = ""): Promise<void> {
   await writeFile(path, content);
 }
 
-/** The index of a pack with these objects, without what stands behind their names. */
+/** The index of a pack with these objects, without the parts after their names. */
 function packIndex(names: readonly string[], version = 2): Buffer {
   const bytes = names.toSorted().map((name) => Buffer.from(name, "hex"));
   const head = Buffer.alloc(8 + 256 * 4);
@@ -24,7 +24,7 @@ function packIndex(names: readonly string[], version = 2): Buffer {
   return Buffer.concat([head, ...bytes]);
 }
 
-test("a loose commit is found, also from a worktree and from a clone that borrows it", async () => {
+test("a loose commit is found, also from a worktree and through alternates", async () => {
   const folder = await temporaryFolder();
   const root = join(folder, "main");
   await put(join(root, ".git/objects", commit.slice(0, 2), commit.slice(2)));
@@ -40,7 +40,7 @@ test("a loose commit is found, also from a worktree and from a clone that borrow
 test.each([
   ["sha1", [commit, `ab${"1".repeat(38)}`, other, `00${"0".repeat(38)}`]],
   ["sha256", [commit.padEnd(64, "0"), "f".repeat(64)]],
-])("a packed commit is found by its whole name: %s", async (_, names) => {
+])("a packed commit is found by its full hash: %s", async (_, names) => {
   const root = await temporaryFolder();
   await put(join(root, ".git/objects/pack/pack-1.idx"), packIndex(["12".repeat(20)]));
   await put(join(root, ".git/objects/pack/pack-2.idx"), packIndex(names));
@@ -49,7 +49,7 @@ test.each([
   expect(await hasCommit(root, "0e".repeat(20))).toBe(false);
 });
 
-test("a name that only straddles two others is not there", async () => {
+test("bytes that straddle two hashes of a pack index are not a commit", async () => {
   const root = await temporaryFolder();
   const names = [`ab${"cd".repeat(19)}`, `ab${"ef".repeat(19)}`];
   await put(join(root, ".git/objects/pack/pack-1.idx"), packIndex(names));
@@ -57,7 +57,7 @@ test("a name that only straddles two others is not there", async () => {
   expect(await hasCommit(root, `ab${"cd".repeat(18)}ab`)).toBe(false);
 });
 
-test("what is no repository, and what is damaged in one, has no commit", async () => {
+test("a missing repository and damaged pack indexes have no commit", async () => {
   const root = await temporaryFolder();
   expect(await hasCommit(root, commit)).toBe(false);
   expect(await hasCommit(join(root, "missing"), commit)).toBe(false);

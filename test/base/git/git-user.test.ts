@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { gitUser } from "../../../src/base/git/git-user.js";
 
 const homedir = () => "/home/me";
-const none = () => {
+const noHome = () => {
   throw new Error("no home");
 };
 
-test("a user's files are where git looks for them", () => {
+test("gitUser finds the configuration and ignore files where git does", () => {
   expect(gitUser({ env: {}, homedir })).toEqual({
     home: "/home/me",
     configs: ["/etc/gitconfig", "/home/me/.config/git/config", "/home/me/.gitconfig"],
@@ -21,6 +21,6 @@ test("a user's files are where git looks for them", () => {
   expect(gitUser({ env, homedir }).configs).toEqual(["/s", "/g"]);
 });
 
-test("who has no home has none of them", () => {
-  expect(gitUser({ env: { GIT_CONFIG_GLOBAL: "" }, homedir: none })).toEqual({ configs: ["/etc/gitconfig"] });
+test("without a home directory gitUser has only the system configuration", () => {
+  expect(gitUser({ env: { GIT_CONFIG_GLOBAL: "" }, homedir: noHome })).toEqual({ configs: ["/etc/gitconfig"] });
 });

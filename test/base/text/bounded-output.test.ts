@@ -10,25 +10,25 @@ function outputOf(...chunks: (string | Uint8Array)[]): string {
   return output.text();
 }
 
-test("what fits is kept whole", () => {
+test("output within the bounds is kept whole", () => {
   expect(outputOf()).toBe("");
   expect(outputOf("0123", "456789", "abcdefg")).toBe("0123456789abcdefg");
 });
 
-test("of more the head and the tail are kept, and how much lies between is said", () => {
+test("longer output keeps its head and tail and the number of bytes left out", () => {
   expect(outputOf("0123456789", "abcdefg", "h")).toBe("0123456789\n[... 1 byte left out ...]\nbcdefgh");
   expect(outputOf("012345678\n", "abcdefg", "h")).toBe("012345678\n[... 1 byte left out ...]\nbcdefgh");
 });
 
-test("characters are not cut in two", () => {
+test("a multi-byte character is never cut", () => {
   expect(outputOf("12345678€", "x".repeat(20), "€123456")).toBe("12345678\n[... 26 bytes left out ...]\n123456");
 });
 
-test("bytes that are no UTF-8 become replacement characters", () => {
+test("invalid UTF-8 becomes replacement characters", () => {
   expect(outputOf(Uint8Array.of(0x61, 0xff, 0x62))).toBe("a\u{fffd}b");
 });
 
-test("it does not matter how the bytes were cut into chunks", () => {
+test("the result does not depend on how the bytes are split into chunks", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 12 }), { maxLength: 12 }), (chunks) => {
       const whole = Buffer.concat(chunks);
@@ -38,7 +38,7 @@ test("it does not matter how the bytes were cut into chunks", () => {
   );
 });
 
-test("well-formed text stays well-formed wherever it is cut", () => {
+test("well-formed text stays well-formed when truncated", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), (text) => {
       expect(outputOf(text)).not.toContain("\u{fffd}");

@@ -4,14 +4,14 @@ import { bareId, isConversationId, shownId } from "../../../src/base/text/conver
 
 const uuid = "0192aaaa-bbbb-7ccc-8ddd-eeeeffff0001";
 
-test("an id is shown with a prefix and written without", () => {
+test("shownId adds the conv_ prefix to a UUID, and bareId removes it", () => {
   expect(shownId(uuid)).toBe(`conv_${uuid}`);
   expect(bareId(`conv_${uuid}`)).toBe(uuid);
   expect(shownId("my-own-id")).toBe("my-own-id");
   expect(bareId("conv_nothing")).toBe("conv_nothing");
 });
 
-test("nothing that could leave a directory is an id", () => {
+test("a text that could leave a directory is not a conversation id", () => {
   for (const text of [
     "",
     ".",
@@ -31,7 +31,7 @@ test("nothing that could leave a directory is an id", () => {
   }
 });
 
-test("whatever is an id has no character a path gives a meaning to", () => {
+test("a conversation id has no character with a meaning in paths", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(isConversationId(text) && /[/\\.\0]/.test(text)).toBe(false);

@@ -19,7 +19,7 @@ test.each([
   [["if", "if", "=ls"], "'if' if '=ls'"],
   [["echo", "a\u0301\u0301\u0301\u0301"], "echo $'a\u0301\u0301\u0301\\314\\201'"],
   [["echo", "\ud800"], "echo $'\\357\\277\\275'"],
-])("%j is shown as %s", (argv, shown) => {
+])("%j is quoted as %s", (argv, shown) => {
   expect(quotedCommand(argv)).toBe(shown);
 });
 
@@ -32,13 +32,13 @@ const texts = fc.oneof(
   }),
   fc.string({ unit: "grapheme", maxLength: 12 }),
 );
-/** No process can be given a NUL. */
+/** Without NUL, which no process argument can contain. */
 const vectors = fc.array(
   texts.map((text) => text.replaceAll("\0", "")),
   { minLength: 1, maxLength: 5 },
 );
 
-test("a shell reads exactly the arguments that were shown", async () => {
+test("a shell parses the quoted command into the original arguments", async () => {
   const cases = fc.sample(vectors, 500);
   const script = cases.map((argv) => `printf '%s\\0' ${quotedCommand(argv)}; printf '%s\\0' ${caseEnd}\n`).join("");
   const { stdout } = await promisify(execFile)(shell(), ["-c", script], { encoding: "buffer", maxBuffer: 2 ** 26 });
@@ -46,14 +46,14 @@ test("a shell reads exactly the arguments that were shown", async () => {
   expect(read).toEqual(cases.map((argv) => argv.map((word) => `${word.toWellFormed()}\0`).join("")));
 });
 
-test("a command that can be written in plain quotes is read by any sh", () => {
+test("a command of visible characters is parsed by any POSIX sh", () => {
   const cases = fc.sample(vectors, 500).filter((argv) => argv.every(isVisible));
   expect(cases.length).toBeGreaterThan(50);
   const script = cases.map((argv) => `printf '%s\\0' ${quotedCommand(argv)}\n`).join("");
   expect(execFileSync("sh", ["-c", script]).toString()).toBe(cases.map((argv) => `${argv.join("\0")}\0`).join(""));
 });
 
-test("nothing in a quoted command is hidden, and none spans two lines", () => {
+test("a quoted command has only visible characters and one line", () => {
   fc.assert(
     fc.property(vectors, (argv) => {
       expect(isVisible(quotedCommand(argv))).toBe(true);
@@ -63,7 +63,7 @@ test("nothing in a quoted command is hidden, and none spans two lines", () => {
 
 const caseEnd = "end-of-case-7d1c";
 
-/** `$'…'` is POSIX since 2024: dash does not have it yet. */
+/** A shell that supports `$'…'`, which is POSIX only since 2024 and missing in dash. */
 function shell(): string {
   return spawnSync("sh", ["-c", "printf %s $'\\101'"]).stdout.toString() === "A" ? "sh" : "bash";
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { leftoverBytes, unfinishedBytes } from "../../../src/base/text/truncate.js";
 
-test("a text cut anywhere is whole again without the bytes of the character that was cut", () => {
+test("removing the unfinished and leftover bytes at a cut leaves valid UTF-8", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "é", "€", "𝄞"), { maxLength: 6 }), fc.nat(), (text, at) => {
       const bytes = Buffer.from(text.join(""));
@@ -16,7 +16,7 @@ test("a text cut anywhere is whole again without the bytes of the character that
   );
 });
 
-test("bytes that begin no character are not waited for", () => {
+test("bytes that start no character do not count as unfinished", () => {
   expect(unfinishedBytes(Uint8Array.of(0x80, 0x80, 0x80, 0x80))).toBe(0);
   expect(unfinishedBytes(Uint8Array.of(0xff))).toBe(0);
   expect(leftoverBytes(Uint8Array.of(0x80, 0x80, 0x80, 0x80))).toBe(3);

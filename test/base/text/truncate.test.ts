@@ -8,6 +8,6 @@ test.each([
   ["a\u{1f30a}", "a\u{1f30a}"],
   ["a\u{1f30a}d", "a\u{1f30a}…"],
   ["ab\u{1f30a}", "ab…"],
-])("%j with 3 characters is %j", (text, cut) => {
+])("%j shortened to 3 characters is %j", (text, cut) => {
   expect(shortened(text, 3)).toBe(cut);
 });
