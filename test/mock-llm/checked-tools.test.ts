@@ -4,7 +4,7 @@ import { apis, type ApiName, hello, openMock, post } from "../support/open-mock-
 
 const schema = { type: "object", properties: { list: { type: "array", items: { type: "string" } } } };
 
-/** A request whose one tool takes what the schema says. */
+/** A request with one tool whose parameters have this schema. */
 function withTool(api: ApiName, parameters: unknown): Record<string, unknown> {
   const named = { name: "look", description: "Looks." };
   const tool = {
@@ -15,7 +15,7 @@ function withTool(api: ApiName, parameters: unknown): Record<string, unknown> {
   return { ...hello(api), tools: [tool[api]] };
 }
 
-test.each(apis)("%s: tools that are almost those it has taken before are refused all the same", async (api) => {
+test.each(apis)("%s: an invalid tool that resembles an accepted one is refused", async (api) => {
   const mock = await openMock();
   const status = async (parameters: unknown) => (await post(mock, api, withTool(api, parameters))).status;
   const others = [{ ...schema, type: "array" }, { ...schema, anyOf: [] }, Object.values(schema), "object", 5];
@@ -24,21 +24,21 @@ test.each(apis)("%s: tools that are almost those it has taken before are refused
   expect(found).toEqual([200, 400, 400, 400, 400, 400, 200, 400, 400, 400, 400, 400]);
 });
 
-test("what no JSON text can say again is not taken for null", async () => {
+test("a value that JSON.stringify turns into null is not taken for null", async () => {
   const mock = await openMock();
   const text = JSON.stringify(withTool("responses", null));
   expect((await post(mock, "responses", text)).status).toBe(200);
   expect((await post(mock, "responses", text.replace('"parameters":null', '"parameters":1e999'))).status).toBe(400);
 });
 
-test("the other parts of a request with familiar tools are looked at", async () => {
+test("the other fields of a request with known tools are still checked", async () => {
   const mock = await openMock();
   const request = withTool("responses", schema);
   expect((await post(mock, "responses", request)).status).toBe(200);
   expect((await post(mock, "responses", { ...request, store: 5 })).status).toBe(400);
 });
 
-test("a change to the log changes nothing that was found", async () => {
+test("changing a logged request does not change the cached tool checks", async () => {
   const mock = await openMock();
   const unseen = { ...schema, title: "unseen" };
   const wrong = withTool("chat", { ...unseen, type: "array" });
@@ -48,7 +48,7 @@ test("a change to the log changes nothing that was found", async () => {
   expect((await post(mock, "chat", wrong)).status).toBe(400);
 });
 
-test("only what was fit is remembered, and only the newest of it", () => {
+test("cacheToolCheck remembers only valid tools, and only the newest of them", () => {
   const seen: unknown[] = [];
   const check = cacheToolCheck((tools) => {
     seen.push(tools);
@@ -66,7 +66,7 @@ test("only what was fit is remembered, and only the newest of it", () => {
   expect(seen).toHaveLength(3 + 16 + 1);
 });
 
-test("a request is looked at without the tools that were fit", () => {
+test("withoutCheckedTools checks a request without tools that were valid before", () => {
   const seen: unknown[] = [];
   const check = withoutCheckedTools((body) => void seen.push(body));
   for (const a of [1, 2]) check({ a, tools: [{ b: [1, null] }] });

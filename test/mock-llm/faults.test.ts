@@ -9,11 +9,11 @@ async function streamed(api: ApiName, fault: MockFault): Promise<Response> {
   return await post(mock, api, { ...hello(api), stream: true });
 }
 
-function times(part: string, whole: string): number {
+function countOf(part: string, whole: string): number {
   return whole.split(part).length - 1;
 }
 
-test.each(apis)("%s: a rate limit says how long to wait, in the API's own words", async (api) => {
+test.each(apis)("%s: a rate limit has retry-after and the error body of the API", async (api) => {
   const response = await streamed(api, { type: "status", status: 429, retryAfter: 7 });
   expect(response.status).toBe(429);
   expect(response.headers.get("retry-after")).toBe("7");
@@ -26,7 +26,7 @@ test.each(apis)("%s: a rate limit says how long to wait, in the API's own words"
   expect(JSON.stringify(body)).toContain(api === "messages" ? "try again later." : "try again in 7s.");
 });
 
-test.each(apis)("%s: any other no is the client's fault, and a key that is none is named", async (api) => {
+test.each(apis)("%s: 409 is an invalid request and 401 an authentication error", async (api) => {
   const replies = [409, 401].map((status) => ({ fault: { type: "status" as const, status } }));
   const mock = await openMock({ script: replies });
   const bodies = [await (await post(mock, api, hello(api))).json(), await (await post(mock, api, hello(api))).json()];
@@ -37,7 +37,7 @@ test.each(apis)("%s: any other no is the client's fault, and a key that is none 
   );
 });
 
-test.each(apis)("%s: faults of events leave an answer that has none a body of the API", async (api) => {
+test.each(apis)("%s: event faults of an answer without a stream keep a valid body", async (api) => {
   const faults: MockFault[] = [{ type: "error_event", status: 500 }, { type: "duplicate_terminal" }];
   const mock = await openMock({ script: faults.map((fault) => ({ text, fault })) });
   const failed = await post(mock, api, hello(api));
@@ -46,7 +46,7 @@ test.each(apis)("%s: faults of events leave an answer that has none a body of th
   expect(JSON.stringify(await (await post(mock, api, hello(api))).json())).toContain(text);
 });
 
-test.each(apis)("%s: 500 and 529", async (api) => {
+test.each(apis)("%s: 500 and 529 have the error body of the API", async (api) => {
   const replies = [500, 529].map((status) => ({ fault: { type: "status" as const, status } }));
   const mock = await openMock({ script: replies });
   const answers = [await post(mock, api, hello(api)), await post(mock, api, hello(api))];
@@ -63,7 +63,7 @@ test.each([
   ["responses", "Your input exceeds the context window of this model."],
   ["chat", "This model's maximum context length is"],
   ["messages", "prompt is too long: "],
-] as const)("%s: the context window is exceeded", async (api, message) => {
+] as const)("%s: an overflow fault is the API's context window error", async (api, message) => {
   const response = await streamed(api, { type: "overflow" });
   expect(response.status).toBe(400);
   const { error } = (await response.json()) as { error: { message: string; code?: string } };
@@ -71,7 +71,7 @@ test.each([
   expect(error.code).toBe(api === "messages" ? undefined : "context_length_exceeded");
 });
 
-test.each(apis)("%s: the connection breaks after so many bytes", async (api) => {
+test.each(apis)("%s: a disconnect fault breaks the connection after that many bytes", async (api) => {
   const response = await streamed(api, { type: "disconnect", afterBytes: 100 });
   const chunks: Uint8Array[] = [];
   const reading = (async () => {
@@ -81,16 +81,16 @@ test.each(apis)("%s: the connection breaks after so many bytes", async (api) => 
   expect(Buffer.concat(chunks)).toHaveLength(100);
 });
 
-test.each(apis)("%s: there is no answer at all", async (api) => {
+test.each(apis)("%s: a disconnect after 0 bytes sends no answer", async (api) => {
   await expect(streamed(api, { type: "disconnect", afterBytes: 0 })).rejects.toThrow("fetch failed");
 });
 
-test.each(apis)("%s: the stream ends without its terminal event, or with two", async (api) => {
+test.each(apis)("%s: faults end the stream without its terminal event, or with two", async (api) => {
   expect(await (await streamed(api, { type: "cut" })).text()).not.toContain(terminal[api]);
-  expect(times(terminal[api], await (await streamed(api, { type: "duplicate_terminal" })).text())).toBe(2);
+  expect(countOf(terminal[api], await (await streamed(api, { type: "duplicate_terminal" })).text())).toBe(2);
 });
 
-test.each(apis)("%s: garbage instead of events, or among them", async (api) => {
+test.each(apis)("%s: garbage replaces the events, or is one of them", async (api) => {
   const body = await (await streamed(api, { type: "garbage" })).text();
   expect(body).not.toMatch(/^(?:data|event):/m);
   const event = await (await streamed(api, { type: "garbage", as: "event" })).text();
@@ -98,7 +98,7 @@ test.each(apis)("%s: garbage instead of events, or among them", async (api) => {
   expect(event).toContain(terminal[api]);
 });
 
-test.each(apis)("%s: an error event after two deltas", async (api) => {
+test.each(apis)("%s: an error event ends the stream after two deltas", async (api) => {
   const body = await (await streamed(api, { type: "error_event", afterDeltas: 2, message: "Too much" })).text();
   expect(body).toContain("two ");
   expect(body).not.toContain("three");
@@ -106,25 +106,25 @@ test.each(apis)("%s: an error event after two deltas", async (api) => {
   expect(body).not.toContain(terminal[api]);
 });
 
-test("an error event of Responses belongs to the response that had begun, and is numbered with its events", async () => {
+test("responses: an error event has the id of its response and the next sequence number", async () => {
   const body = await (await streamed("responses", { type: "error_event", afterDeltas: 2 })).text();
   const events = dataOf(body) as { type: string; sequence_number: number; response?: { id: string } }[];
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
   expect(events.at(-1)).toMatchObject({ type: "response.failed", response: { id: events[0]?.response?.id } });
 });
 
-test.each(apis)("%s: nothing but pings until the client leaves", async (api) => {
+test.each(apis)("%s: a ping_only fault sends pings until the client disconnects", async (api) => {
   const response = await streamed(api, { type: "ping_only", everyMs: 1 });
   const ping = api === "messages" ? "event: ping\n" : ": keep-alive\n";
   let seen = "";
   for await (const chunk of response.body ?? []) {
     seen += Buffer.from(chunk as Uint8Array).toString();
-    if (times(ping, seen) > 3) break;
+    if (countOf(ping, seen) > 3) break;
   }
   expect(seen.replaceAll(/event: ping\ndata: \{"type": "ping"\}\n\n|: keep-alive\n\n/g, "")).toBe("");
 });
 
-test.each(apis)("%s: a stall lasts until the server closes, which does not wait for it", async (api) => {
+test.each(apis)("%s: a stall lasts until the server closes, and close does not wait for it", async (api) => {
   const mock = await openMock({
     script: [{ text, fault: { type: "stall", afterBytes: 50 } }, { fault: { type: "stall" } }],
   });

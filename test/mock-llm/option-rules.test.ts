@@ -11,7 +11,7 @@ const json = (...words: string[]) => ({
 
 const refused: [string, ApiName, object, object][] = [
   [
-    "a temperature for a model that has its own",
+    "a temperature for a reasoning model",
     "responses",
     { model: "gpt-5-mini", temperature: 0 },
     {
@@ -21,7 +21,7 @@ const refused: [string, ApiName, object, object][] = [
     },
   ],
   [
-    "a temperature for a model that has its own",
+    "a temperature for a reasoning model",
     "chat",
     { model: "o3", temperature: 0.2 },
     {
@@ -32,13 +32,13 @@ const refused: [string, ApiName, object, object][] = [
     },
   ],
   [
-    "a top_p for a model that has its own",
+    "a top_p for a reasoning model",
     "chat",
     { model: "gpt-5", top_p: 0.9 },
     { message: "Unsupported parameter: 'top_p' is not supported with this model.", param: "top_p" },
   ],
   [
-    "JSON that is not asked for in words",
+    "json_object without the word JSON in the input",
     "responses",
     json("a", "list").responses,
     {
@@ -48,7 +48,7 @@ const refused: [string, ApiName, object, object][] = [
     },
   ],
   [
-    "JSON that is not asked for in words",
+    "json_object without the word JSON in the input",
     "chat",
     json("a", "list").chat,
     {
@@ -57,19 +57,19 @@ const refused: [string, ApiName, object, object][] = [
     },
   ],
   [
-    "a choice among no tools",
+    "tool_choice without tools",
     "chat",
     { tool_choice: "auto" },
     { message: "'tool_choice' is only allowed when 'tools' are specified." },
   ],
   [
-    "parallel calls of no tools",
+    "parallel_tool_calls without tools",
     "chat",
     { parallel_tool_calls: true },
     { message: "'parallel_tool_calls' is only allowed when 'tools' are specified." },
   ],
   [
-    "a choice among no tools",
+    "tool_choice without tools",
     "messages",
     { tool_choice: { type: "auto" } },
     { message: "tool_choice: `tool_choice` may only be specified while providing `tools`." },
@@ -81,13 +81,13 @@ const refused: [string, ApiName, object, object][] = [
     { message: "A maximum of 4 blocks with cache_control may be provided. Found 5." },
   ],
   [
-    "a thought about a call that must be made",
+    "thinking with a forced tool call",
     "messages",
     { ...adaptive, tools: [shell], tool_choice: { type: "any" } },
     { message: "Thinking may not be enabled when tool_choice forces tool use." },
   ],
   [
-    "a temperature to think at",
+    "a temperature with thinking",
     "messages",
     { ...adaptive, temperature: 0.5 },
     { message: "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode." },
@@ -104,16 +104,16 @@ test.each(refused)("%s is refused by %s", async (_name, api, options, error) => 
 test.each<[string, ApiName, object]>([
   ["a temperature", "responses", { model: "gpt-5.1", temperature: 0 }],
   ["a temperature", "chat", { model: "gpt-4o", temperature: 0.2 }],
-  ["JSON that is asked for", "responses", json("a list as JSON").responses],
-  ["JSON that is asked for", "chat", json("a list as json").chat],
-  ["no choice", "chat", { tool_choice: "none" }],
+  ["json_object with the word JSON in the input", "responses", json("a list as JSON").responses],
+  ["json_object with the word JSON in the input", "chat", json("a list as json").chat],
+  ["tool_choice none without tools", "chat", { tool_choice: "none" }],
   [
     "four cached blocks",
     "messages",
     { system: [cached, cached], messages: [{ role: "user", content: [cached, cached] }] },
   ],
-  ["the only temperature to think at", "messages", { ...adaptive, temperature: 1 }],
-])("%s is taken by %s", async (_name, api, options) => {
+  ["temperature 1 with thinking", "messages", { ...adaptive, temperature: 1 }],
+])("%s is accepted by %s", async (_name, api, options) => {
   const mock = await openMock();
   expect((await post(mock, api, { ...hello(api), ...options })).status).toBe(200);
 });

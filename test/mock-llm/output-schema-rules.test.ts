@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
 import { openMock, post } from "../support/open-mock-llm.js";
 
-const said = { role: "user", content: "hi" };
+const userMessage = { role: "user", content: "hi" };
 const closed = { type: "object", properties: { a: { type: "string" } }, required: ["a"], additionalProperties: false };
-const holding = (a: object) => ({ ...closed, properties: { a } });
+const withProperty = (a: object) => ({ ...closed, properties: { a } });
 
 const bodies = {
   responses: (schema: object, format: object = {}) => ({
     model: "gpt-5",
-    input: [said],
+    input: [userMessage],
     text: { format: { type: "json_schema", name: "shape", strict: true, schema, ...format } },
   }),
   chat: (schema: object, format: object = {}) => ({
     model: "gpt-5",
-    messages: [said],
+    messages: [userMessage],
     response_format: { type: "json_schema", json_schema: { name: "shape", strict: true, schema, ...format } },
   }),
   messages: (schema: object, format: object = {}) => ({
     model: "claude",
     max_tokens: 100,
-    messages: [said],
+    messages: [userMessage],
     output_config: { format: { type: "json_schema", schema, ...format } },
   }),
 } as const;
@@ -27,7 +27,7 @@ const bodies = {
 type Api = keyof typeof bodies;
 const apis: Api[] = ["responses", "chat", "messages"];
 
-test.each(apis)("%s takes a schema that is closed, and answers with what fits it", async (api) => {
+test.each(apis)("%s accepts a closed schema and answers with JSON that matches it", async (api) => {
   const mock = await openMock();
   const response = await post(mock, api, bodies[api](closed));
   expect(response.status).toBe(200);
@@ -44,23 +44,23 @@ test.each<[Api, string, object, object, string]>([
   ],
   [
     "chat",
-    "an open object inside",
-    holding({ type: "object", properties: {} }),
+    "a nested open object",
+    withProperty({ type: "object", properties: {} }),
     {},
     "Invalid schema for response_format 'shape': In context=('properties', 'a'), 'additionalProperties' is required to be supplied and to be false.",
   ],
-  ["responses", "a property that may be absent", { ...closed, required: [] }, {}, "Missing 'a'."],
-  ["chat", "alternatives under another name", holding({ oneOf: [] }), {}, "'oneOf' is not permitted."],
-  ["responses", "a part of no type", holding({}), {}, "schema must have a 'type' key."],
-  ["chat", "an array of anything", holding({ type: "array" }), {}, "array schema missing items."],
+  ["responses", "an optional property", { ...closed, required: [] }, {}, "Missing 'a'."],
+  ["chat", "oneOf", withProperty({ oneOf: [] }), {}, "'oneOf' is not permitted."],
+  ["responses", "a property without a type", withProperty({}), {}, "schema must have a 'type' key."],
+  ["chat", "an array without items", withProperty({ type: "array" }), {}, "array schema missing items."],
   [
     "responses",
-    "another type",
+    "a schema that is not an object",
     { type: "string" },
     {},
     `schema must be a JSON Schema of 'type: "object"', got 'type: "string"'.`,
   ],
-  ["responses", "a name with a blank", closed, { name: "a b" }, "Invalid 'text.format.name'"],
+  ["responses", "a name with a space", closed, { name: "a b" }, "Invalid 'text.format.name'"],
   ["chat", "an unknown parameter", closed, { extra: 1 }, "Unknown parameter: 'response_format.json_schema.extra'."],
   [
     "messages",
@@ -71,14 +71,14 @@ test.each<[Api, string, object, object, string]>([
   ],
   [
     "messages",
-    "bounds of a number",
-    holding({ type: "integer", minimum: 1 }),
+    "a minimum of an integer",
+    withProperty({ type: "integer", minimum: 1 }),
     {},
     "output_config.format.schema.properties.a: For 'integer' type, property 'minimum' is not supported",
   ],
   [
     "messages",
-    "OpenAI's names",
+    "OpenAI's name field",
     closed,
     { name: "shape" },
     "output_config.format.name: Extra inputs are not permitted",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { apis, dataOf, hello, openMock, post, terminal } from "../support/open-mock-llm.js";
 
-test("requests are kept without what proves who sent them", async () => {
+test("requests are logged without credentials", async () => {
   const mock = await openMock({ script: [{ text: "yes" }] });
   const secrets = { authorization: "Bearer sk-secret", "x-api-key": "sk-secret", cookie: "sk-secret", "x-other": "1" };
   await post(mock, "responses", { ...hello("responses"), prompt_cache_key: "conv_1" }, secrets);
@@ -21,12 +21,12 @@ test("requests are kept without what proves who sent them", async () => {
   expect(JSON.stringify(mock.requests)).not.toContain("sk-secret");
 });
 
-test("only the newest requests are kept", async () => {
-  const heard: number[] = [];
-  const mock = await openMock({ keepRequests: 2, onRequest: ({ number }) => heard.push(number) });
+test("only the newest requests are logged", async () => {
+  const numbers: number[] = [];
+  const mock = await openMock({ keepRequests: 2, onRequest: ({ number }) => numbers.push(number) });
   for (let count = 0; count < 4; count += 1) await post(mock, "chat", hello("chat"));
   expect(mock.requests.map(({ number }) => number)).toEqual([3, 4]);
-  expect(heard).toEqual([1, 2, 3, 4]);
+  expect(numbers).toEqual([1, 2, 3, 4]);
 });
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
   ["chat", "Bearer bad", 401, '"code":"invalid_api_key"'],
   ["responses", "good", 401, "You didn't provide an API key."],
   ["messages", "bad", 401, '"type":"authentication_error","message":"invalid x-api-key"'],
-] as const)("with a key %s answers %s with %i", async (api, key, status, text) => {
+] as const)("with an apiKey option %s answers the key %s with %i", async (api, key, status, text) => {
   const mock = await openMock({ apiKey: "good" });
   const response = await post(mock, api, hello(api), { [api === "messages" ? "x-api-key" : "authorization"]: key });
   expect({ status: response.status, text: await response.text() }).toEqual({
@@ -47,12 +47,12 @@ test.each([
   ["responses", 400],
   ["chat", 404],
   ["messages", 404],
-] as const)("%s refuses a model there is not with %i", async (api, status) => {
+] as const)("%s refuses an unknown model with %i", async (api, status) => {
   const mock = await openMock({ models: ["other"] });
   expect((await post(mock, api, hello(api))).status).toBe(status);
 });
 
-test.each(apis)("%s: what is no JSON is refused, and every other address", async (api) => {
+test.each(apis)("%s: bodies that are not a JSON object, other paths and other methods are refused", async (api) => {
   const mock = await openMock();
   expect((await post(mock, api, "{")).status).toBe(400);
   expect((await post(mock, api, "[]")).status).toBe(400);
@@ -60,34 +60,34 @@ test.each(apis)("%s: what is no JSON is refused, and every other address", async
   expect((await fetch(`${mock.url}/v1/messages`)).status).toBe(405);
 });
 
-test.each(apis)("%s says in its own words that it cannot read a body", async (api) => {
+test.each(apis)("%s reports an invalid JSON body with the API's own message", async (api) => {
   const mock = await openMock();
   const text = api === "messages" ? "The request body is not valid JSON: " : "We could not parse the JSON body of your";
   const error = { type: "invalid_request_error", message: expect.stringContaining(text) };
   expect(await (await post(mock, api, "{")).json()).toMatchObject({ error });
 });
 
-test.each(apis)("%s refuses what is nested too deep to be looked into, and goes on", async (api) => {
+test.each(apis)("%s refuses a body nested too deeply and keeps serving", async (api) => {
   const mock = await openMock({ strict: false });
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   expect((await post(mock, api, `{"metadata":{"a":${deep}}}`)).status).toBe(400);
   expect((await post(mock, api, hello(api))).status).toBe(200);
 });
 
-function saying(content: string): object {
+function requestWithText(content: string): object {
   return { ...hello("messages"), messages: [{ role: "user", content }] };
 }
 
-test("half a character is no JSON to Messages", async () => {
+test("Messages refuses a lone surrogate as invalid JSON", async () => {
   const mock = await openMock();
-  expect((await post(mock, "messages", saying("a whole one: 🙂 and \\ud83d in words"))).status).toBe(200);
-  const response = await post(mock, "messages", saying("🙂".slice(0, 1)));
+  expect((await post(mock, "messages", requestWithText("a whole one: 🙂 and \\ud83d in words"))).status).toBe(200);
+  const response = await post(mock, "messages", requestWithText("🙂".slice(0, 1)));
   expect(response.status).toBe(400);
   const message = "The request body is not valid JSON: no low surrogate in string";
   expect(await response.json()).toMatchObject({ error: { message } });
 });
 
-test.each(["responses", "chat"] as const)("%s takes only what is called JSON", async (api) => {
+test.each(["responses", "chat"] as const)("%s accepts only the content type application/json", async (api) => {
   const mock = await openMock();
   const charset = { "content-type": "application/json; charset=utf-8" };
   expect((await post(mock, api, hello(api), charset)).status).toBe(200);
@@ -96,7 +96,7 @@ test.each(["responses", "chat"] as const)("%s takes only what is called JSON", a
   expect(await response.json()).toMatchObject({ error: { code: "unsupported_content_type" } });
 });
 
-test("where there is nothing, a client of Messages hears it in its own shape", async () => {
+test("an unknown path has a Messages error body for a Messages client", async () => {
   const mock = await openMock();
   const headers = { "anthropic-version": "2023-06-01" };
   const response = await fetch(`${mock.url}/v1/messages/count_tokens`, { method: "POST", headers });
@@ -104,13 +104,13 @@ test("where there is nothing, a client of Messages hears it in its own shape", a
   expect(await response.json()).toMatchObject({ type: "error", error: { type: "not_found_error" } });
 });
 
-test("the addresses also work without /v1", async () => {
+test("the paths also work without /v1", async () => {
   const { url } = await openMock();
   const answers = ["/responses", "/chat/completions", "/messages"].map((path) => fetch(url + path, { method: "POST" }));
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400, 400]);
 });
 
-test.each(apis)("%s: a lenient server takes what has any shape", async (api) => {
+test.each(apis)("%s: a lenient server accepts a body of any shape", async (api) => {
   const mock = await openMock({ strict: false });
   const odd = {
     input: [null, { type: 5 }],
@@ -120,7 +120,7 @@ test.each(apis)("%s: a lenient server takes what has any shape", async (api) => 
   for (const body of [{}, odd]) expect((await post(mock, api, body)).status).toBe(200);
 });
 
-test("replies are taken one after another, and after the last one there is an error", async () => {
+test("replies are used in order, and after the last one requests fail", async () => {
   const mock = await openMock({ script: [{ text: "a" }, { text: "b" }] });
   const texts = [];
   for (let count = 0; count < 2; count += 1) texts.push(await textOf(await post(mock, "chat", hello("chat"))));
@@ -132,7 +132,7 @@ test("replies are taken one after another, and after the last one there is an er
   });
 });
 
-test("every session goes through the script, and a named one through its own replies", async () => {
+test("each session plays the script, and a named session its own replies", async () => {
   const replies: MockReply[] = [{ text: "a" }, { text: "b" }, { text: "mine", session: "s3" }];
   const mock = await openMock({ script: { replies, per: "session", afterLast: "offline" } });
   const ask = async (session: string) => {
@@ -148,13 +148,13 @@ test.each([
   [[{ txt: "a" }], 'replies.0: unknown key "txt"'],
   [[{ fault: { type: "fire" } }], "replies.0.fault.type"],
   [{ replies: [] }, "replies: "],
-])("a script with a mistake is refused: %j", async (script, message) => {
+])("an invalid script is refused: %j", async (script, message) => {
   await expect(openMock({ script: script as MockReply[] })).rejects.toThrow(message);
 });
 
 const smiles = "🙂".repeat(10);
 
-test.each(apis)("%s: a text comes in as many deltas as asked for, whole characters each", async (api) => {
+test.each(apis)("%s: a text is split into the given number of deltas, at whole characters", async (api) => {
   const mock = await openMock({ script: [{ text: smiles, deltas: 7 }, { deltas: 200 }] });
   for (const [count, whole] of [
     [7, smiles],
@@ -169,14 +169,14 @@ test.each(apis)("%s: a text comes in as many deltas as asked for, whole characte
   }
 });
 
-test.each(apis)("%s: without a stream an answer takes the time of its deltas", async (api) => {
+test.each(apis)("%s: an answer without a stream takes the time of its deltas", async (api) => {
   const mock = await openMock({ script: [{ text: "one two three", deltas: 3, delayMs: 20 }] });
   const started = performance.now();
   expect(await (await post(mock, api, hello(api))).text()).toContain("one two three");
   expect(performance.now() - started).toBeGreaterThanOrEqual(3 * 20 - 1);
 });
 
-test("paced deltas take their time, and all of them come", async () => {
+test("delayed deltas take their time and all arrive", async () => {
   const mock = await openMock({ script: [{ deltas: 20, delayMs: 3 }] });
   const started = performance.now();
   const body = await (await post(mock, "messages", { ...hello("messages"), stream: true })).text();
@@ -184,7 +184,7 @@ test("paced deltas take their time, and all of them come", async () => {
   expect(dataOf(body).flatMap(deltaOf)).toHaveLength(20);
 });
 
-test("a client that leaves in the middle hurts nobody", async () => {
+test("clients that disconnect during a stream do not break the server", async () => {
   const mock = await openMock({ script: { replies: [{ deltas: 1_000, delayMs: 1 }], afterLast: "repeat" } });
   const leaving = Array.from({ length: 20 }, async () => {
     const response = await post(mock, "responses", { ...hello("responses"), stream: true });

@@ -8,7 +8,7 @@ import { openMock } from "../support/open-mock-llm.js";
 
 const model = "gpt-5";
 const call = { name: "look", arguments: "{broken", id: "call_1" };
-const looked = { type: "function_call_output" as const, call_id: "call_1", output: "seen" };
+const lookOutput = { type: "function_call_output" as const, call_id: "call_1", output: "seen" };
 
 function openAi({ url }: MockLlm): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "test", maxRetries: 0 });
@@ -18,7 +18,7 @@ function anthropic({ url }: MockLlm): Anthropic {
   return new Anthropic({ baseURL: url, apiKey: "test", maxRetries: 0 });
 }
 
-test("a response is gone on from by its id alone, streamed or not", async () => {
+test("previous_response_id continues a stored response, streamed or not", async () => {
   const { responses } = openAi(await openMock());
   const first = await responses.create({ model, input: "My name is Alice." });
   const streamed = responses.stream({ model, input: "What is 2 + 3?", previous_response_id: first.id });
@@ -27,22 +27,22 @@ test("a response is gone on from by its id alone, streamed or not", async () => 
   expect(last).toMatchObject({ previous_response_id: id, output_text: expect.stringContaining("Alice") });
 });
 
-test("outputs belong to the calls of the response before", async () => {
+test("tool outputs must match the calls of the previous response", async () => {
   const mock = await openMock({ script: [{ reasoning: "hm", calls: [call] }, { text: "ok" }] });
   const { responses } = openAi(mock);
   const { id } = await responses.create({ model, input: "look", reasoning: { summary: "auto" } });
-  const other = { ...looked, call_id: "call_2" };
+  const other = { ...lookOutput, call_id: "call_2" };
   await expect(responses.create({ model, input: [other], previous_response_id: id })).rejects.toThrow(
     "400 No tool call found for function call output with call_id call_2.",
   );
   await expect(responses.create({ model, input: "go on", previous_response_id: id })).rejects.toThrow(
     "400 No tool output found for function call call_1.",
   );
-  const { output_text: said } = await responses.create({ model, input: [looked], previous_response_id: id });
+  const { output_text: said } = await responses.create({ model, input: [lookOutput], previous_response_id: id });
   expect(said).toBe("ok");
 });
 
-test("what was not stored is not there, and a request goes on from something or says something", async () => {
+test("a response that was not stored cannot be continued, and a request needs an input", async () => {
   const { responses } = openAi(await openMock());
   const { id } = await responses.create({ model, input: "hello", store: false });
   await expect(responses.create({ model, input: "more", previous_response_id: id })).rejects.toMatchObject({
@@ -53,7 +53,7 @@ test("what was not stored is not there, and a request goes on from something or 
   await expect(responses.create({ model })).rejects.toMatchObject({ status: 400, param: "input" });
 });
 
-test("the runner of Anthropic's SDK, which sends only what is new, gets through its tools", async () => {
+test("the tool runner of Anthropic's SDK, which sends only new messages, completes", async () => {
   const calls = [{ name: "look", arguments: { at: "a" } }];
   const mock = await openMock({ script: [{ text: "I look.", calls }, { calls }, { text: "done" }] });
   const look = betaZodTool({
@@ -78,7 +78,7 @@ test("the runner of Anthropic's SDK, which sends only what is new, gets through 
   ]);
 });
 
-test("a thread that is not there is lost, and without the beta there are none", async () => {
+test("an unknown thread is not found, and threads need the beta header", async () => {
   const { beta } = anthropic(await openMock());
   const request = { model: "claude-opus-4-6", max_tokens: 100, messages: [{ role: "user" as const, content: "hi" }] };
   const betas = ["message-threads-2026-08-12"];

@@ -14,25 +14,25 @@ const orphan =
 
 test.each<[string, object, object]>([
   [
-    "a call without its output",
+    "a tool call without its output",
     messages(calls("a", "b"), result("a")),
     { message: `${unanswered}b`, param: "messages" },
   ],
-  ["an output that comes too late", messages(calls("a"), user, result("a")), { message: `${unanswered}a` }],
+  ["an output after a later user message", messages(calls("a"), user, result("a")), { message: `${unanswered}a` }],
   ["an output without its call", messages(result("a")), { message: orphan, param: "messages.[1].role" }],
   ["a second output of one call", messages(calls("a"), result("a"), result("a")), { message: orphan }],
   [
-    "an id that comes twice",
+    "a repeated call id",
     messages(calls("a"), result("a"), calls("a"), result("a")),
     { message: expect.stringContaining("Duplicate") },
   ],
   [
-    "an assistant that says and does nothing",
+    "an assistant message without content and calls",
     messages({ role: "assistant", content: null }),
     { message: "Invalid value for 'content': expected a string, got null.", param: "messages.[1].content" },
   ],
   [
-    "no tool calls in a list",
+    "an empty list of tool calls",
     messages({ role: "assistant", content: "x", tool_calls: [] }),
     {
       message:
@@ -61,9 +61,13 @@ test.each<[string, object, object]>([
     messages({ role: "assistant", content: "x", reasoning_content: "y" }),
     { message: "Unknown parameter: 'messages[1].reasoning_content'.", code: "unknown_parameter" },
   ],
-  ["usage without a stream", { ...messages(), stream_options: { include_usage: true } }, { param: "stream_options" }],
   [
-    "the old name of the limit for a model that reasons",
+    "stream_options without a stream",
+    { ...messages(), stream_options: { include_usage: true } },
+    { param: "stream_options" },
+  ],
+  [
+    "max_tokens for a reasoning model",
     { ...messages(), model: "gpt-5", max_tokens: 100 },
     {
       message:
@@ -73,7 +77,7 @@ test.each<[string, object, object]>([
     },
   ],
   [
-    "arguments that are no object",
+    "arguments that are not a JSON object",
     messages(
       { ...calls("a"), tool_calls: [{ ...call("a"), function: { name: "shell", arguments: '{"a": ' } }] },
       result("a"),
@@ -81,12 +85,12 @@ test.each<[string, object, object]>([
     { param: "messages.[1].tool_calls.[0].function.arguments" },
   ],
   [
-    "an image of an unknown kind",
+    "an image of an unsupported type",
     messages({ role: "user", content: [{ type: "image_url", image_url: { url: "data:image/bmp;base64,AA" } }] }),
     { param: "messages[1].content[0].image_url.url", code: "invalid_value" },
   ],
   ["a message without content", messages({ role: "user" }), { code: "missing_required_parameter" }],
-  ["a user's content that is null", messages({ role: "user", content: null }), { code: "invalid_type" }],
+  ["null content of a user message", messages({ role: "user", content: null }), { code: "invalid_type" }],
 ])("the Chat API refuses %s", async (_, body, error) => {
   const mock = await openMock();
   const response = await post(mock, "chat", { model: "gpt-4o", ...body });
@@ -94,7 +98,7 @@ test.each<[string, object, object]>([
   expect(await response.json()).toMatchObject({ error: { type: "invalid_request_error", ...error } });
 });
 
-test("servers of other models take back what they thought", async () => {
+test("reasoning_content is accepted for other models and refused for OpenAI's", async () => {
   const mock = await openMock();
   const thought = { role: "assistant", content: "x", reasoning_content: "y" };
   const body = messages(thought, { role: "user", content: "hi" });
@@ -102,7 +106,7 @@ test("servers of other models take back what they thought", async () => {
   expect((await post(mock, "chat", { ...body, model: "gpt-5" })).status).toBe(400);
 });
 
-test("what belongs together is taken", async () => {
+test("a valid sequence of calls and outputs is accepted", async () => {
   const mock = await openMock();
   const list = messages({ role: "developer", content: "Be brief." }, calls("a", "b"), result("b"), result("a"), user);
   expect((await post(mock, "chat", { model: "gpt-4o", max_tokens: 100, ...list })).status).toBe(200);

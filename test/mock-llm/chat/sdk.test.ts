@@ -7,7 +7,7 @@ function clientOf({ url }: { url: string }): OpenAI {
 }
 const messages = [{ role: "user" as const, content: "hi" }];
 
-test("text, two parallel calls and usage arrive whole", async () => {
+test("the SDK reads text, two parallel calls and usage from the stream", async () => {
   const usage = { input_tokens: 100, cached_input_tokens: 40, output_tokens: 30, reasoning_output_tokens: 10 };
   const calls = [
     { name: "shell", arguments: { command: ["ls"] }, id: "call_a" },
@@ -42,7 +42,7 @@ test("text, two parallel calls and usage arrive whole", async () => {
   });
 });
 
-test("the role comes first, then the content, the reason it ended and [DONE]; usage only when asked for", async () => {
+test("a stream has role, content, finish_reason and [DONE], and usage only on request", async () => {
   const mock = await openMock({ script: [{ text: "Hello world" }] });
   const events = dataOf(await (await post(mock, "chat", { ...hello("chat"), stream: true })).text());
   expect(
@@ -57,7 +57,7 @@ test("the role comes first, then the content, the reason it ended and [DONE]; us
   expect(events.every((event) => typeof event === "string" || !("usage" in (event as object)))).toBe(true);
 });
 
-test("a completion also comes in one piece, with what compatible servers think", async () => {
+test("a completion without a stream has reasoning_content like compatible servers", async () => {
   const mock = await openMock({ script: [{ reasoning: "Hm.", text: "Yes", finish: "length" }] });
   const completion = await clientOf(mock).chat.completions.create({ model: "gpt-4o", messages });
   expect(completion.choices).toMatchObject([

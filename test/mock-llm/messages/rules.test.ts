@@ -11,7 +11,7 @@ const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content:
 const messages = (...list: object[]) => ({ messages: [user(text), ...list] });
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } };
 const budget = { max_tokens: 5_000, thinking: { type: "enabled", budget_tokens: 1_024 } };
-const unthought = (path: string, type: string) =>
+const missingThinking = (path: string, type: string) =>
   `${path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks).`;
 const tools = [{ name: "shell", input_schema: { type: "object" } }];
 
@@ -21,32 +21,32 @@ const orphan = (path: string, id: string) =>
   `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
 
 test.each<[string, object, string]>([
-  ["a call without its result", messages(assistant(use("a"), use("b")), user(result("a"))), unanswered(1, "b")],
-  ["a call at the end", messages(assistant(use("a"))), unanswered(1, "a")],
+  ["a tool_use without its result", messages(assistant(use("a"), use("b")), user(result("a"))), unanswered(1, "b")],
+  ["a tool_use in the last message", messages(assistant(use("a"))), unanswered(1, "a")],
   [
-    "an answer that is begun for a model that begins its own",
+    "an assistant prefill for a model that does not support it",
     { ...messages(assistant(text)), model: "claude-opus-4-6" },
     "This model does not support assistant message prefill. The conversation must end with a user message.",
   ],
-  ["a result behind a text", messages(assistant(use("a")), user(text, result("a"))), unanswered(1, "a")],
-  ["a result without its call", messages(assistant(text), user(result("a"))), orphan("messages.2.content.0", "a")],
+  ["a result after a text block", messages(assistant(use("a")), user(text, result("a"))), unanswered(1, "a")],
+  ["a result without its tool_use", messages(assistant(text), user(result("a"))), orphan("messages.2.content.0", "a")],
   [
-    "a second result of one call",
+    "a second result of one tool_use",
     messages(assistant(use("a")), user(result("a"), result("a"))),
     "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: a",
   ],
   [
-    "an id that comes twice",
+    "a repeated tool_use id",
     messages(assistant(use("a")), user(result("a")), assistant(use("a")), user(result("a"))),
     "messages.3.content.0: `tool_use` ids must be unique",
   ],
   [
-    "a text without words",
+    "an empty text",
     messages(assistant({ type: "text", text: "" }), user(text)),
     "messages: text content blocks must be non-empty",
   ],
   [
-    "a text of blanks",
+    "a text of white space",
     messages(assistant({ type: "text", text: " \n" }), user(text)),
     "messages: text content blocks must contain non-whitespace text",
   ],
@@ -56,9 +56,9 @@ test.each<[string, object, string]>([
     "messages.1: all messages must have non-empty content except for the optional final assistant message",
   ],
   ["no messages", { messages: [] }, "messages: at least one message is required"],
-  ["an assistant who begins", { messages: [assistant(text)] }, 'messages: first message must use the "user" role'],
+  ["an assistant message first", { messages: [assistant(text)] }, 'messages: first message must use the "user" role'],
   [
-    "the system among the messages",
+    "a system message",
     messages({ role: "system", content: "x" }),
     'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
   ],
@@ -72,17 +72,17 @@ test.each<[string, object, string]>([
   ],
   ["a wrong type", { ...messages(), max_tokens: "many" }, "max_tokens: Input should be a valid number"],
   [
-    "an id with a colon",
+    "a tool_use id with a colon",
     messages(assistant(use("a:b")), user(result("a"))),
     "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
   ],
   [
-    "thinking of another server",
+    "thinking with an invalid signature",
     messages(assistant({ type: "thinking", thinking: "Hm.", signature: "abc" }, text), user(text)),
     "messages.1.content.0: Invalid `signature` in `thinking` block",
   ],
   [
-    "hollow thinking",
+    "empty thinking",
     messages(assistant({ type: "thinking", thinking: "", signature: "" }, text), user(text)),
     "messages.1.content.0.thinking: each thinking block must contain thinking",
   ],
@@ -92,7 +92,7 @@ test.each<[string, object, string]>([
     "messages.1: The final block in an assistant message cannot be `redacted_thinking`.",
   ],
   [
-    "redacted thinking of another server",
+    "redacted thinking with invalid data",
     messages(assistant(redacted("EmwKSG0u.abc"), text), user(text)),
     "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
   ],
@@ -102,17 +102,17 @@ test.each<[string, object, string]>([
     "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
   ],
   [
-    "more thinking than tokens",
+    "a thinking budget above max_tokens",
     { ...messages(), thinking: { type: "enabled", budget_tokens: 4_096 } },
     "`max_tokens` must be greater than `thinking.budget_tokens`.",
   ],
   [
-    "two tools of one name",
+    "two tools with one name",
     { ...messages(), tools: [1, 2].map(() => ({ name: "a", input_schema: { type: "object" } })) },
     "tools: Tool names must be unique.",
   ],
   [
-    "a last word with a blank behind it",
+    "a last assistant message with trailing white space",
     messages({ role: "assistant", content: "so " }),
     "messages: final assistant content cannot end with trailing whitespace",
   ],
@@ -122,34 +122,34 @@ test.each<[string, object, string]>([
     "messages: text content blocks must be non-empty",
   ],
   [
-    "an image of the assistant",
+    "an image in an assistant message",
     messages(assistant(image), user(text)),
     "messages.1.content.0: `image` blocks can only be in `user` messages",
   ],
   [
-    "an image of an unknown kind",
+    "an image of an unsupported type",
     messages(user({ ...image, source: { ...image.source, media_type: "image/bmp" } })),
     "messages.1.content.0.image.source.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
   ],
   [
-    "a call by a name no tool can have",
+    "a tool_use with an invalid name",
     messages(assistant({ ...use("a"), name: "a.b" }), user(result("a"))),
     "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'",
   ],
   [
-    "calls where there are no tools",
+    "tool_use blocks without tools",
     { ...messages(assistant(use("a")), user(result("a"))), tools: undefined },
     "Requests which include `tool_use` or `tool_result` blocks must define tools",
   ],
   [
-    "a call without a thought before it, with a budget",
+    "a tool_use without thinking before it when thinking is enabled",
     { ...messages(assistant(use("a")), user(result("a"))), ...budget },
-    unthought("messages.1.content.0", "tool_use"),
+    missingThinking("messages.1.content.0", "tool_use"),
   ],
   [
-    "the first of several calls without a thought, with a budget",
+    "the first of several tool_use messages without thinking when thinking is enabled",
     { ...messages(assistant(text, use("a")), user(result("a")), assistant(use("b")), user(result("b"))), ...budget },
-    unthought("messages.1.content.0", "text"),
+    missingThinking("messages.1.content.0", "text"),
   ],
 ])("the Messages API refuses %s", async (_, body, message) => {
   const mock = await openMock();
@@ -162,7 +162,7 @@ test.each<[string, object, string]>([
   });
 });
 
-test("messages of one role in a row are one turn, and results may come in any order", async () => {
+test("consecutive messages of one role are one turn, and results may be in any order", async () => {
   const mock = await openMock();
   const list = messages(
     user(text),
@@ -175,7 +175,7 @@ test("messages of one role in a row are one turn, and results may come in any or
   expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200 });
 });
 
-test("thinking is taken by the model that thought it, and by no other", async () => {
+test("thinking is accepted only for the model that produced it", async () => {
   const mock = await openMock();
   const thought = { type: "thinking", thinking: "Hm.", signature: signatureOf("Hm.", "claude") };
   const list = messages(assistant(thought, use("a")), user(result("a")));
@@ -183,7 +183,7 @@ test("thinking is taken by the model that thought it, and by no other", async ()
   expect([await status("claude"), await status("claude-2")]).toEqual([200, 400]);
 });
 
-test("the version header is required", async () => {
+test("the anthropic-version header is required", async () => {
   const { url } = await openMock();
   const response = await fetch(`${url}${paths.messages}`, { method: "POST", body: JSON.stringify(messages()) });
   expect(response.status).toBe(400);

@@ -8,7 +8,12 @@ const custom = { type: "custom_tool_call", call_id: "call_1", name: "apply_patch
 const customOutput = { ...output, type: "custom_tool_call_output" };
 const customTool = { type: "custom", name: "apply_patch" };
 const user = { role: "user", content: "hi" };
-const said = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "hi" }] };
+const assistantMessage = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  content: [{ type: "output_text", text: "hi" }],
+};
 const input = (...items: object[]) => ({ input: [user, ...items] });
 
 test.each<[string, object, object]>([
@@ -25,8 +30,8 @@ test.each<[string, object, object]>([
   ["a second call with the same id", input(call, output, call), { message: expect.stringContaining("Duplicate") }],
   ["a second output of one call", input(call, output, output), { message: expect.stringContaining("Duplicate") }],
   [
-    "an item twice",
-    input(said, said),
+    "a repeated item",
+    input(assistantMessage, assistantMessage),
     {
       message: "Duplicate item found with id msg_1. Remove duplicate items from your input and try again.",
       param: "input",
@@ -34,8 +39,8 @@ test.each<[string, object, object]>([
     },
   ],
   [
-    "an id of another kind of item",
-    input({ ...said, id: "abc" }),
+    "an id with the prefix of another item type",
+    input({ ...assistantMessage, id: "abc" }),
     {
       message: "Invalid 'input[1].id': 'abc'. Expected an ID that begins with 'msg'.",
       param: "input[1].id",
@@ -56,8 +61,8 @@ test.each<[string, object, object]>([
     { message: expect.stringContaining("without its required following item") },
   ],
   [
-    "reasoning of another server",
-    input({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAforeign" }, said),
+    "reasoning with invalid encrypted content",
+    input({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAforeign" }, assistantMessage),
     { message: expect.stringContaining("could not be verified"), code: "invalid_encrypted_content" },
   ],
   [
@@ -94,7 +99,7 @@ test.each<[string, object, object]>([
     },
   ],
   [
-    "the user's kind of text from the assistant",
+    "input_text in an assistant message",
     input({ role: "assistant", content: [{ type: "input_text", text: "x" }] }),
     {
       message: "Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.",
@@ -102,7 +107,7 @@ test.each<[string, object, object]>([
       code: "invalid_value",
     },
   ],
-  ["an item type that every object has", input({ type: "constructor" }), { code: "invalid_value" }],
+  ["an item type named like a property of Object.prototype", input({ type: "constructor" }), { code: "invalid_value" }],
   ["empty content", input({ role: "user", content: [] }), { code: "empty_array" }],
   ["no input at all", { input: [] }, { code: "missing_required_parameter" }],
   [
@@ -116,44 +121,54 @@ test.each<[string, object, object]>([
     { message: expect.stringContaining("maximum length 64"), code: "string_above_max_length" },
   ],
   [
-    "reasoning that another model has sealed",
+    "reasoning encrypted for another model",
     input(
       { type: "reasoning", id: "rs_1", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-5-mini") },
-      said,
+      assistantMessage,
     ),
     { message: expect.stringContaining("could not be decrypted"), code: "invalid_encrypted_content" },
   ],
   [
-    "reasoning under the id of another",
-    input({ type: "reasoning", id: "rs_2", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-5") }, said),
+    "reasoning with the id of another reasoning item",
+    input(
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-5") },
+      assistantMessage,
+    ),
     { message: expect.stringContaining("item_id did not match"), code: "invalid_encrypted_content" },
   ],
   [
-    "reasoning for a model that does not",
+    "reasoning for a model without reasoning",
     {
-      ...input({ type: "reasoning", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-4o") }, said),
+      ...input(
+        { type: "reasoning", summary: [], encrypted_content: encryptedContent("rs_1", "gpt-4o") },
+        assistantMessage,
+      ),
       model: "gpt-4o",
     },
     { message: expect.stringContaining("can only be provided to a reasoning") },
   ],
   [
-    "an effort of a model that does not reason",
+    "an effort for a model without reasoning",
     { ...input(), model: "gpt-4o", reasoning: { effort: "low" } },
     { param: "reasoning.effort", code: "unsupported_parameter" },
   ],
   [
-    "a call by its id without the reasoning before it",
+    "a call with its id but without the reasoning before it",
     input({ ...call, id: "fc_1_rs_1" }, output),
     { message: "Item 'fc_1_rs_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'." },
   ],
-  ["arguments that are no object", input({ ...call, arguments: "[1]" }, output), { param: "input[1].arguments" }],
   [
-    "an image of the system",
+    "arguments that are not a JSON object",
+    input({ ...call, arguments: "[1]" }, output),
+    { param: "input[1].arguments" },
+  ],
+  [
+    "an image in a system message",
     input({ role: "system", content: [{ type: "input_image", image_url: "https://example.com/a.png" }] }),
     { param: "input[1].content[0]", code: "invalid_value" },
   ],
   [
-    "an image that is none",
+    "an invalid image",
     input({ role: "user", content: [{ type: "input_image", image_url: "file:///a.png" }] }),
     { param: "input[1].content[0].image_url", code: "invalid_value" },
   ],
@@ -168,12 +183,12 @@ test.each<[string, object, object]>([
     { message: "No tool call found for custom tool call output with call_id call_1.", param: "input", code: null },
   ],
   [
-    "a custom output of a function call",
+    "a custom output for a function call",
     input(call, customOutput),
     { message: "No tool call found for custom tool call output with call_id call_1.", param: "input" },
   ],
   [
-    "a function's output of a custom call",
+    "a function output for a custom call",
     input(custom, output),
     { message: "No tool call found for function call output with call_id call_1.", param: "input" },
   ],
@@ -183,7 +198,7 @@ test.each<[string, object, object]>([
     { message: "Missing required parameter: 'input[1].input'.", code: "missing_required_parameter" },
   ],
   [
-    "a custom call under the id of a function's",
+    "a custom call with the id of a function call",
     input({ ...custom, id: "fc_1" }, customOutput),
     { message: "Invalid 'input[1].id': 'fc_1'. Expected an ID that begins with 'ctc'.", code: "invalid_value" },
   ],
@@ -193,17 +208,17 @@ test.each<[string, object, object]>([
     { message: "Unknown parameter: 'tools[0].parameters'.", code: "unknown_parameter" },
   ],
   [
-    "a custom tool with a grammar of no known syntax",
+    "a custom tool with a grammar of unknown syntax",
     { ...input(), tools: [{ ...customTool, format: { type: "grammar", syntax: "ebnf", definition: "a" } }] },
     { param: "tools[0].format.syntax", code: "invalid_value" },
   ],
   [
-    "a custom tool for a model that has none",
+    "a custom tool for a model without custom tools",
     { ...input(), model: "gpt-4o", tools: [customTool] },
     { message: "Tool 'custom' is not supported with gpt-4o.", param: "tools" },
   ],
   [
-    "a tool of no known type",
+    "a tool of unknown type",
     { ...input(), tools: [{ ...customTool, type: "freeform" }] },
     { message: expect.stringMatching(/^Invalid value: 'freeform'\. .*'custom'/), param: "tools[0].type" },
   ],
@@ -223,9 +238,13 @@ const paramAndCode = {
   code: expect.toSatisfy((value) => value === null || typeof value === "string"),
 };
 
-test("hollow reasoning is not found when nothing is stored", async () => {
+test("reasoning without encrypted content is not found when nothing is stored", async () => {
   const mock = await openMock();
-  const body = { model: "gpt-5", store: false, ...input({ type: "reasoning", id: "rs_1", summary: [] }, said) };
+  const body = {
+    model: "gpt-5",
+    store: false,
+    ...input({ type: "reasoning", id: "rs_1", summary: [] }, assistantMessage),
+  };
   const response = await post(mock, "responses", body);
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({
@@ -233,9 +252,9 @@ test("hollow reasoning is not found when nothing is stored", async () => {
   });
 });
 
-test("what belongs together is taken", async () => {
+test("a valid sequence of calls and outputs is accepted", async () => {
   const mock = await openMock();
-  const body = { model: "gpt-5", ...input(said, call, { ...call, call_id: "call_2" }, output) };
+  const body = { model: "gpt-5", ...input(assistantMessage, call, { ...call, call_id: "call_2" }, output) };
   const second = { ...output, call_id: "call_2", output: [{ type: "input_text", text: "ok" }] };
   const response = await post(mock, "responses", { ...body, input: [...body.input, second] });
   expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200 });

@@ -13,7 +13,7 @@ async function eventsOf(stream: AsyncIterable<ResponseStreamEvent>): Promise<Res
   return events;
 }
 
-test("text comes in the event sequence of the Responses API, numbered without a gap", async () => {
+test("the events have the order of the Responses API and consecutive sequence numbers", async () => {
   const mock = await openMock({ script: [{ text: "Hello big world" }] });
   const stream = await clientOf(mock).responses.create({ model: "gpt-5", input: "hi", stream: true });
   const events = await eventsOf(stream);
@@ -35,7 +35,7 @@ test("text comes in the event sequence of the Responses API, numbered without a 
   expect(deltas).toEqual(["Hello ", "big ", "world"]);
 });
 
-test("reasoning, text, two parallel calls and usage arrive whole", async () => {
+test("the SDK reads reasoning, text, two parallel calls and usage from the stream", async () => {
   const usage = { input_tokens: 100, cached_input_tokens: 40, output_tokens: 30, reasoning_output_tokens: 10 };
   const calls = [
     { name: "shell", arguments: { command: ["ls"] }, id: "call_a" },
@@ -72,31 +72,31 @@ test("reasoning, text, two parallel calls and usage arrive whole", async () => {
   });
 });
 
-test("what the server wrote is taken back with the outputs of its calls", async () => {
+test("the server accepts its own output items with the outputs of its calls", async () => {
   const reply = { reasoning: "Hm.", calls: [{ name: "shell", arguments: {} }] };
   const mock = await openMock({ script: [reply, { text: "done" }] });
   const client = clientOf(mock);
-  const asked = {
+  const options = {
     model: "gpt-5",
     reasoning: { summary: "auto" },
     include: ["reasoning.encrypted_content"],
     store: false,
   } satisfies OpenAI.Responses.ResponseCreateParamsNonStreaming;
-  const first = await client.responses.create({ ...asked, input: "go" });
+  const first = await client.responses.create({ ...options, input: "go" });
   const call = first.output.find((item) => item.type === "function_call");
   const output = { type: "function_call_output" as const, call_id: call?.call_id ?? "", output: "ok" };
   const input = [{ role: "user" as const, content: "go" }, ...first.output, output];
-  const second = await client.responses.create({ ...asked, input: input as OpenAI.Responses.ResponseInput });
+  const second = await client.responses.create({ ...options, input: input as OpenAI.Responses.ResponseInput });
   expect(second.output_text).toBe("done");
 });
 
-test("reasoning is summarized only for those who ask", async () => {
+test("a reasoning summary is sent only on request", async () => {
   const mock = await openMock({ script: { replies: [{ reasoning: "Hm.", text: "Yes" }], afterLast: "repeat" } });
   const response = await clientOf(mock).responses.create({ model: "gpt-5", input: "hi" });
   expect(response.output.map((item) => item.type)).toEqual(["message"]);
 });
 
-test("an answer that was too long is incomplete", async () => {
+test("an answer cut at its length ends with response.incomplete", async () => {
   const mock = await openMock({ script: [{ text: "Once upon", finish: "length" }] });
   const stream = await clientOf(mock).responses.create({ model: "gpt-5", input: "hi", stream: true });
   expect((await eventsOf(stream)).at(-1)).toMatchObject({
@@ -105,7 +105,7 @@ test("an answer that was too long is incomplete", async () => {
   });
 });
 
-test("without a script the offline model answers, and calls tools it was given", async () => {
+test("without a script the offline model answers and calls the given tools", async () => {
   const mock = await openMock();
   const client = clientOf(mock);
   expect((await client.responses.create({ model: "m", input: "What is 6 * 7?" })).output_text).toBe("6 * 7 = 42");
@@ -121,18 +121,18 @@ test("without a script the offline model answers, and calls tools it was given",
 
 const patch = "*** Begin Patch\n*** Add File: ä.txt\n+new\n*** End Patch";
 
-test("a custom call arrives whole, and its output is taken", async () => {
+test("the SDK reads a custom tool call, and its output is accepted", async () => {
   const mock = await openMock({ script: [{ calls: [{ name: "apply_patch", input: patch }] }, { text: "done" }] });
   const client = clientOf(mock);
   const tools = [{ type: "custom" as const, name: "apply_patch", format: { type: "text" as const } }];
   const stream = client.responses.stream({ model: "gpt-5", input: "go", tools });
-  const said: string[] = [];
+  const inputs: string[] = [];
   for await (const event of stream) {
-    if (event.type === "response.custom_tool_call_input.delta") said.push(event.delta);
-    if (event.type === "response.custom_tool_call_input.done") said.push(event.input);
+    if (event.type === "response.custom_tool_call_input.delta") inputs.push(event.delta);
+    if (event.type === "response.custom_tool_call_input.done") inputs.push(event.input);
   }
-  expect(said.length).toBeGreaterThan(2);
-  expect([said.slice(0, -1).join(""), said.at(-1)]).toEqual([patch, patch]);
+  expect(inputs.length).toBeGreaterThan(2);
+  expect([inputs.slice(0, -1).join(""), inputs.at(-1)]).toEqual([patch, patch]);
   const [call] = (await stream.finalResponse()).output;
   if (call?.type !== "custom_tool_call") throw new Error("no custom call");
   expect(call).toMatchObject({ id: expect.stringMatching(/^ctc_/), name: "apply_patch", input: patch });
@@ -145,7 +145,7 @@ test("a custom call arrives whole, and its output is taken", async () => {
   expect(second.output_text).toBe("done");
 });
 
-test("the offline model gives a custom tool plain text, and reads its output", async () => {
+test("the offline model calls a custom tool with plain text and reads its output", async () => {
   const mock = await openMock();
   const client = clientOf(mock);
   const tools = [{ type: "custom" as const, name: "apply_patch" }];
