@@ -9,8 +9,8 @@ import { temporaryFolder } from "./support/temporary-folder.js";
 
 const examples = fileURLToPath(new URL("../examples", import.meta.url));
 
-/** What each of them prints. */
-const printed: Readonly<Record<string, string>> = {
+/** The expected output of each example. */
+const expectedOutput: Readonly<Record<string, string>> = {
   "a-hundred-at-once": "1 * 1 = 1\n10 * 10 = 100\n100 * 100 = 10000\n100 answers\n",
   approvals: "echo hello: approved\nit printed hello\nrm -rf build: denied\n",
   "custom-provider": "IS ANYBODY THERE?\n",
@@ -19,21 +19,24 @@ const printed: Readonly<Record<string, string>> = {
   resume: "1 turn so far\nYou told me: your name is Alice.\n1 turn in the copy\n",
 };
 
-test("every example is one that is run here", async () => {
+test("every file in examples has an expected output here", async () => {
   const files = await readdir(examples);
   expect(files.toSorted()).toEqual(
-    Object.keys(printed)
+    Object.keys(expectedOutput)
       .map((name) => `${name}.ts`)
       .toSorted(),
   );
 });
 
-test.each(Object.entries(printed))("the example %s prints what it should, and ends", async (name, output) => {
-  await using module = await bundleModule(join(examples, `${name}.ts`));
-  const home = await temporaryFolder();
-  const run = promisify(execFile)(process.execPath, [module.file], {
-    cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, CODY_HOME: join(home, "cody") },
-  });
-  expect(await run).toEqual({ stdout: output, stderr: "" });
-});
+test.each(Object.entries(expectedOutput))(
+  "the example %s prints its expected output and exits",
+  async (name, output) => {
+    await using module = await bundleModule(join(examples, `${name}.ts`));
+    const home = await temporaryFolder();
+    const run = promisify(execFile)(process.execPath, [module.file], {
+      cwd: home,
+      env: { PATH: process.env["PATH"], HOME: home, CODY_HOME: join(home, "cody") },
+    });
+    expect(await run).toEqual({ stdout: output, stderr: "" });
+  },
+);

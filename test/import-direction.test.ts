@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const lower = ["base", "messages", "config", "providers", "tools", "rollouts", "compaction", "context", "changes"];
 
-/** What each room may import besides itself. */
+/** The folders and files of src that each folder may import besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   base: [],
   messages: ["base"],
@@ -16,14 +16,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   rollouts: ["base", "messages", "version.ts"],
   compaction: ["base", "messages"],
   context: ["base", "messages"],
-  // Of the tools only what writes a file without following links, and what is ignored; of the configuration only where git keeps what is its own.
+  // From tools only the link-safe file writer and the ignore rules; from config only the locations of git's own files.
   changes: ["base", "messages", "tools", "config"],
-  // Of the providers only the offline model.
+  // From providers only the offline model.
   "mock-llm": ["base", "messages", "providers"],
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
   "manager.ts": [...lower, "workers", "actors"],
-  // The entries of the package besides its main one.
+  // The package's entry points besides the main one.
   public: [...lower, "actors", "mock-llm"],
   "index.ts": [...lower, "actors", "manager.ts", "version.ts", "public"],
   "version.ts": [],
@@ -49,22 +49,22 @@ async function allImports(): Promise<Import[]> {
   return (await Promise.all(found)).flat();
 }
 
-function roomOf(file: string): string {
+function folderOf(file: string): string {
   if (file.startsWith("workers/entries/")) return "workers/entries";
   return file.split("/")[0] ?? "";
 }
 
-test("imports go one way: from the outer rooms to the inner ones", async () => {
+test("each folder imports only the folders it may import", async () => {
   const imports = await allImports();
   expect(imports.length).toBeGreaterThan(50);
   const wrong = imports.filter(({ from, to }) => {
-    const [room, target] = [roomOf(from), roomOf(to)];
-    return room !== target && !(mayImport[room] ?? []).includes(target);
+    const [folder, target] = [folderOf(from), folderOf(to)];
+    return folder !== target && !(mayImport[folder] ?? []).includes(target);
   });
   expect(wrong).toEqual([]);
 });
 
-test("no files import each other in a circle, not even for types", async () => {
+test("there are no circular imports, not even of types", async () => {
   const targets = new Map<string, string[]>();
   for (const { from, to } of await allImports()) targets.set(from, [...(targets.get(from) ?? []), to]);
   const [done, path] = [new Set<string>(), [] as string[]];
@@ -81,12 +81,12 @@ test("no files import each other in a circle, not even for types", async () => {
   expect([...targets.keys()].flatMap(visit)).toEqual([]);
 });
 
-test("nobody imports the first file of a thread or of the process", async () => {
+test("no file imports the entry of a thread or of the process", async () => {
   const roots = (await allImports()).filter(({ to }) => to.startsWith("workers/entries/") || to === "cli/main.ts");
   expect(roots).toEqual([]);
 });
 
-test("the mock server takes nothing of the providers but the offline model", async () => {
+test("the mock server imports only the offline model from providers", async () => {
   const taken = (await allImports()).filter(
     ({ from, to }) => from.startsWith("mock-llm/") && to.startsWith("providers/"),
   );
