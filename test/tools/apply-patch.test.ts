@@ -14,7 +14,7 @@ async function apply(context: TestContext, ...lines: string[]): Promise<[string,
   return [output.content.replaceAll(context.cwd, "~"), output.success];
 }
 
-/** Everything below the folder: what each file holds. */
+/** The content of every file below a folder, by its relative path; folders are "/". */
 async function tree(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = entries.map(async (entry) => {
@@ -34,7 +34,7 @@ async function folderWith(files: Readonly<Record<string, string>>, given = {}): 
   return context;
 }
 
-test("files are added, changed, moved and deleted", async () => {
+test("a patch adds, updates, moves and deletes files", async () => {
   const context = await folderWith({ "a.txt": "one\ntwo\n", "b.txt": "b\n", "c.txt": "c\n" });
   const output = await apply(
     context,
@@ -62,7 +62,7 @@ test("files are added, changed, moved and deleted", async () => {
   });
 });
 
-test("what is changed or moved keeps its permissions", async () => {
+test("updated and moved files keep their permissions", async () => {
   const context = await folderWith({ a: "a\n", b: "b\n" });
   for (const name of ["a", "b"]) await chmod(join(context.cwd, name), 0o750);
   await apply(context, "*** Update File: a", "-a", "+A", "*** Update File: b", "*** Move to: c");
@@ -70,7 +70,7 @@ test("what is changed or moved keeps its permissions", async () => {
   expect(await Promise.all(modes)).toEqual([0o750, 0o750]);
 });
 
-test("events say what becomes of the files", async () => {
+test("events report the changes to the files", async () => {
   const context = await folderWith({ a: "a\n", b: "b\n" });
   await apply(
     context,
@@ -108,16 +108,16 @@ test("events say what becomes of the files", async () => {
   ]);
 });
 
-describe("nothing is done", () => {
+describe("the patch is not applied", () => {
   const files = { a: "a\n", b: "b\n", "folder/f": "f\n" };
   const bad = "apply_patch verification failed: ";
 
   test.each([
-    ["lines are not there", ["*** Update File: b", "-x"], `${bad}b: these lines are not in it:\nx`],
+    ["its lines are not in the file", ["*** Update File: b", "-x"], `${bad}b: these lines are not in it:\nx`],
     ["a file is missing", ["*** Delete File: x"], `${bad}x: it does not exist`],
-    ["a file is there already", ["*** Add File: b", "+x"], `${bad}b: the file already exists: update or delete it`],
+    ["a file to add exists", ["*** Add File: b", "+x"], `${bad}b: the file already exists: update or delete it`],
     [
-      "a place is taken",
+      "the target of a move exists",
       ["*** Update File: b", "*** Move to: folder/f"],
       `${bad}folder/f: the file already exists: update or delete it`,
     ],
@@ -126,8 +126,8 @@ describe("nothing is done", () => {
       ["*** Update File: ./a", "-a"],
       `${bad}~/a is listed twice: put all its changes in one place`,
     ],
-    ["it is a folder", ["*** Delete File: folder"], `${bad}folder: it is a folder, not a regular file`],
-    ["nothing would change", ["*** Update File: b", "-b", "+b"], `${bad}b: the patch changes nothing in it`],
+    ["a file is a folder", ["*** Delete File: folder"], `${bad}folder: it is a folder, not a regular file`],
+    ["an update changes nothing", ["*** Update File: b", "-b", "+b"], `${bad}b: the patch changes nothing in it`],
     [
       "a path is too long",
       [`*** Add File: ${"x".repeat(300)}`, "+x"],
@@ -142,14 +142,14 @@ describe("nothing is done", () => {
 
   test.each([
     ["a binary file", Buffer.from([0x61, 0, 0x62])],
-    ["something that is not UTF-8", Buffer.from([0x61, 0xff, 0x0a])],
+    ["a file that is not UTF-8", Buffer.from([0x61, 0xff, 0x0a])],
   ])("with %s", async (_, content) => {
     const context = await folderWith({});
     await put(join(context.cwd, "x"), content);
     expect(await apply(context, "*** Delete File: x")).toEqual([`${bad}x: it is not UTF-8 text`, false]);
   });
 
-  test("with more than a patch may hold", async () => {
+  test("with files over the size limit", async () => {
     const context = await folderWith({ x: "x".repeat(8_000_001) });
     const [problem] = await apply(context, "*** Delete File: x");
     expect(problem).toBe(`${bad}x: the files of a patch can have at most 8000000 bytes in total`);
@@ -157,9 +157,9 @@ describe("nothing is done", () => {
 
   test.each([
     ["a named pipe", "pipe", "it is a named pipe, not a regular file"],
-    ["a link that leads nowhere", "dangling", "~/dangling is a broken symbolic link"],
-    ["a link that leads outside", "outside", "/etc/hostname is outside the working folder ~"],
-    ["a way out", "../x", "/x is outside the working folder ~"],
+    ["a broken symbolic link", "dangling", "~/dangling is a broken symbolic link"],
+    ["a link to a path outside the working folder", "outside", "/etc/hostname is outside the working folder ~"],
+    ["a relative path outside the working folder", "../x", "/x is outside the working folder ~"],
     ["an absolute path", "/etc/cody-test", "/etc/cody-test is outside the working folder ~"],
   ])("with %s", async (_, path, problem) => {
     const context = await folderWith({});
@@ -172,9 +172,9 @@ describe("nothing is done", () => {
     }
   });
 
-  test("when one of them cannot be written, and what was done is taken back", async () => {
+  test("when one file cannot be written, and the files already written are restored", async () => {
     const context = await folderWith(files);
-    // At the end there is a folder where a file shall be.
+    // The last file cannot be written, because the patch has created a folder with its name.
     const lines = ["*** Update File: a", "-a", "+A", "*** Add File: new/in/x", "+x", "*** Add File: new", "+y"];
     const [text, success] = await apply(context, ...lines);
     expect([text, success]).toEqual(["The patch was not applied: ~/new: it is a folder, not a regular file", false]);
@@ -193,7 +193,7 @@ describe("nothing is done", () => {
 });
 
 describe("a file that changed", () => {
-  test("since it was read is not touched until it was read again", async () => {
+  test("since it was read is not patched until it is read again", async () => {
     const context = await folderWith({ a: "a\nb\n", c: "c\n" });
     const lines = ["*** Update File: c", "-c", "+C", "*** Update File: a", "-a", "+A"];
     await call(readTool, { path: "a" }, context);
@@ -206,7 +206,7 @@ describe("a file that changed", () => {
     expect((await apply(context, "*** Update File: a", "-A", "+a"))[1]).toBe(true);
   });
 
-  test("since a person was asked is not touched", async () => {
+  test("since the approval request is not patched", async () => {
     const context = await folderWith({ a: "x\na\n" });
     const run = await approved(applyPatch, { input: patch("*** Update File: a", "-a", "+A") }, context);
     await put(join(context.cwd, "a"), "other\nlines\na\n");
@@ -215,7 +215,7 @@ describe("a file that changed", () => {
     expect(await tree(context.cwd)).toEqual({ a: "other\nlines\na\n" });
   });
 
-  test("into a link to somewhere else is not followed there", async () => {
+  test("into a symbolic link to another folder is not followed", async () => {
     const [context, outside] = [await folderWith({ "folder/a": "a\n" }), await temporaryFolder()];
     await put(join(outside, "a"), "a\n");
     const run = await approved(applyPatch, { input: patch("*** Update File: folder/a", "-a", "+A") }, context);
@@ -226,7 +226,7 @@ describe("a file that changed", () => {
   });
 });
 
-test("what a person is asked about are the files as they would be, by their real names", async () => {
+test("the approval request has the resulting changes by the real paths of the files", async () => {
   const context = await folderWith({ "real/a": "a\n" });
   await symlink("real", join(context.cwd, "link"));
   const input = patch("*** Update File: link/a", "-a", "+A");

@@ -18,19 +18,19 @@ test.each<[Partial<CommandResult>, number, string[]]>([
   [{ cause: "interrupted", exitCode: 143 }, 130, ["Interrupted with its turn and killed"]],
   [{ exitCode: undefined }, -1, ["Could not be killed: it hangs in a system call and may still be running"]],
   [{ leftRunning: survivors.slice(0, 2) }, 0, ["Left running: pid 1 (sleep), pid 2 (sleep)"]],
-])("%j", (part, code, notes) => {
+])("the result %j is reported", (part, code, notes) => {
   const end = { ...plain, ...part };
   expect(exitCodeOf(end)).toBe(code);
   const lines = [`Exit code: ${code}`, "Wall time: 0.1 seconds", ...notes, "Output:", "text"];
   expect(commandReport(end, 5_000, "text")).toBe(lines.join("\n"));
 });
 
-test("a second is one second", () => {
+test("a timeout of one second is reported in the singular", () => {
   const report = commandReport({ ...plain, cause: "timed_out" }, 1_000, "");
   expect(report).toContain("Timed out after 1 second and was killed");
 });
 
-test("of many processes left running not all are named", () => {
+test("the list of processes left running is limited", () => {
   const report = commandReport({ ...plain, leftRunning: survivors }, 5_000, "");
   expect(report).toMatch(/pid 20 \(sleep\), 2 more\nOutput:\n$/);
 });

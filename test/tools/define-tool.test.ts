@@ -8,18 +8,18 @@ const parameters = z.strictObject({ text: z.string() });
 const base = { name: "echo", description: "Says it again", parameters };
 const scope = { cwd: "/projects", sandbox: "workspace-write", privatePaths: [] } as const;
 
-test("a text that comes back is an output with success", async () => {
+test("a returned text becomes a successful output", async () => {
   const tool = defineTool({ ...base, run: ({ text }) => text });
   expect(await call(tool, { text: "hello" }, await toolContext())).toEqual({ content: "hello", success: true });
 });
 
-test("an output passes as it is", async () => {
+test("a returned output is passed on unchanged", async () => {
   const output = { content: "no", success: false };
   const tool = defineTool({ ...base, run: () => Promise.resolve(output) });
   expect(await call(tool, { text: "" }, await toolContext())).toBe(output);
 });
 
-test("what is thrown at once comes as a rejection", async () => {
+test("a synchronous throw in run becomes a rejection", async () => {
   const tool = defineTool({
     ...base,
     run: () => {
@@ -29,13 +29,13 @@ test("what is thrown at once comes as a rejection", async () => {
   await expect(call(tool, { text: "" }, await toolContext())).rejects.toThrow("a bug");
 });
 
-test("unless said otherwise a tool changes things, and a person is shown its name and its arguments", async () => {
+test("by default a tool is not read-only, and its command is its name and arguments", async () => {
   const tool = defineTool({ ...base, run: () => "" });
   expect(tool.readOnly).toBe(false);
   expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", '{"text":"a"}'], cwd: "/projects" });
 });
 
-test("a tool says itself what a person is shown", async () => {
+test("a tool can define its own command and be read-only", async () => {
   const tool = defineTool({
     ...base,
     readOnly: true,
@@ -46,7 +46,7 @@ test("a tool says itself what a person is shown", async () => {
   expect(await tool.command({ text: "a" }, scope)).toEqual({ argv: ["echo", "a"], cwd: "/projects/in" });
 });
 
-test.each(["", "two words", "a.b", "x".repeat(65)])("%j is no name for a tool", (name) => {
+test.each(["", "two words", "a.b", "x".repeat(65)])("%j is rejected as a tool name", (name) => {
   expect(() => defineTool({ ...base, name, run: () => "" })).toThrow(InvalidInputError);
 });
 
@@ -56,7 +56,7 @@ test.each([
   ["one of two objects", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
   ["anything", z.unknown()],
   ["no schema", { type: "object" }],
-])("parameters that are %s are rejected: a model gives arguments by name", (_name, schema) => {
+])("parameters that are %s are rejected", (_name, schema) => {
   const definition = { ...base, parameters: schema as unknown as typeof parameters, run: () => "" };
   expect(() => defineTool(definition)).toThrow(
     new InvalidInputError("tool echo: parameters must be an object schema of zod 4, such as z.object({ … })"),

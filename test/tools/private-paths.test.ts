@@ -25,7 +25,7 @@ const secretFiles = [
   ".claude/.credentials.json",
 ];
 
-/** A user whose keys are all where they belong, and who works in a project beside them. */
+/** A home directory with all private files and a project folder. */
 async function userFolder(): Promise<string> {
   const user = await realpath(await temporaryFolder());
   for (const path of [...secretFiles, ".cody/AGENTS.md", ".codex/config.toml", "project/tokens.json"]) {
@@ -42,16 +42,16 @@ async function contextOf(user: string, cwd: string, home = join(user, ".cody")):
 
 const patchOf = (path: string): string => `*** Begin Patch\n*** Update File: ${path}\n-canary\n+mine\n*** End Patch`;
 
-const reading: readonly Tool[] = [readFile, viewImage, listFiles, searchFiles];
+const readTools: readonly Tool[] = [readFile, viewImage, listFiles, searchFiles];
 
-describe("what holds tokens and keys", () => {
+describe("a file with tokens, keys or settings", () => {
   test.each(secretFiles)("is not read: %s", async (path) => {
     const user = await userFolder();
     const context = await contextOf(user, join(user, "project"));
     await symlink(join(user, path), join(context.cwd, "link"));
-    for (const tool of reading) {
-      for (const said of [join("..", path), "link"]) {
-        const args = { path: said, ...(tool === searchFiles ? { pattern: "canary" } : {}) };
+    for (const tool of readTools) {
+      for (const given of [join("..", path), "link"]) {
+        const args = { path: given, ...(tool === searchFiles ? { pattern: "canary" } : {}) };
         const { content, success } = await call(tool, args, context);
         expect({ content, success }).toEqual({ content: expect.stringMatching(`${refused}$`), success: false });
       }
@@ -62,21 +62,21 @@ describe("what holds tokens and keys", () => {
     const user = await userFolder();
     const context = await contextOf(user, join(user, "project"));
     await symlink(join(user, path), join(context.cwd, "link"));
-    for (const said of [join("..", path), "link"]) {
-      expect((await call(writeFile, { path: said, content: "mine" }, context)).content).toMatch(refused);
-      expect((await call(applyPatch, { input: patchOf(said) }, context)).content).toMatch(refused);
+    for (const given of [join("..", path), "link"]) {
+      expect((await call(writeFile, { path: given, content: "mine" }, context)).content).toMatch(refused);
+      expect((await call(applyPatch, { input: patchOf(given) }, context)).content).toMatch(refused);
     }
     expect(await contentOf(join(user, path), "utf8")).toBe("canary\n");
   });
 
-  test("is not made where it is missing", async () => {
+  test("is not created where it is missing", async () => {
     const user = await userFolder();
     const context = await contextOf(user, join(user, "project"), join(user, "new"));
     const { content } = await call(writeFile, { path: "../new/config.json", content: "{}" }, context);
     expect(content).toMatch(refused);
   });
 
-  test("is not found by a search that begins above it, from wherever and with whatever glob", async () => {
+  test("is not found by a search in a parent folder, with any working folder and glob", async () => {
     const user = await userFolder();
     const found = [".cody/AGENTS.md", ".codex/config.toml", "project/tokens.json"];
     for (const [cwd, path] of [
@@ -88,9 +88,9 @@ describe("what holds tokens and keys", () => {
     ] as const) {
       const context = await contextOf(user, cwd);
       for (const glob of [undefined, "*.json", "**/*"]) {
-        const said = { path, ...(glob === undefined ? {} : { glob }) };
-        const { content: listed } = await call(listFiles, said, context);
-        const { content: searched } = await call(searchFiles, { ...said, pattern: "canary" }, context);
+        const given = { path, ...(glob === undefined ? {} : { glob }) };
+        const { content: listed } = await call(listFiles, given, context);
+        const { content: searched } = await call(searchFiles, { ...given, pattern: "canary" }, context);
         const lines = [...listed.split("\n"), ...searched.replaceAll(":1:canary", "").split("\n")];
         const paths = lines.filter((line) => !line.startsWith("["));
         expect(found).toEqual(expect.arrayContaining(paths.map((line) => relative(user, resolve(cwd, line)))));
@@ -99,7 +99,7 @@ describe("what holds tokens and keys", () => {
     }
   });
 
-  test("is known behind a home that is a link, and with signs in its name that mean something in globs", async () => {
+  test("is protected when home is a link and the path has glob characters", async () => {
     const user = await userFolder();
     await mkdir(join(user, "project/a[b]{c}*"));
     await put(join(user, "project/a[b]{c}*/tokens.json"), "canary\n");
@@ -109,7 +109,7 @@ describe("what holds tokens and keys", () => {
     expect((await call(searchFiles, { pattern: "canary" }, context)).content).toBe("tokens.json:1:canary");
   });
 
-  test("is told from what only has a similar name", async () => {
+  test("is not confused with files of similar names", async () => {
     const user = await userFolder();
     const context = await contextOf(user, join(user, "project"));
     for (const path of ["tokens.json", "../.cody/AGENTS.md", "../.codex/config.toml"]) {

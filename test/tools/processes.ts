@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { expect } from "vitest";
 import { Watch } from "../support/watch.js";
 
-/** Waits until none of the processes runs; a zombie that nobody has asked for yet does not run. */
+/** Waits until none of the processes runs; a zombie does not count as running. */
 export async function expectGone(...pids: readonly number[]): Promise<void> {
   await expect.poll(() => pids.filter(isRunning), { timeout: 20_000, interval: 5 }).toEqual([]);
 }
@@ -16,7 +16,7 @@ export function isStopped(pid: number): boolean {
   return stateOf(pid) === "T";
 }
 
-/** The letter /proc has for the state of a process; undefined when there is no such process. */
+/** The state letter of a process in /proc, or undefined if there is no such process. */
 function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -31,7 +31,7 @@ export function numbersIn(text: string): number[] {
   return Array.from(text.matchAll(/\d+/g), ([digits]) => Number(digits));
 }
 
-/** All that came out of a stream so far, each time more comes. */
+/** Watches a stream: each value is the whole text received so far. */
 export function textOf(stream: Readable | null): Watch<string> {
   const texts = new Watch<string>();
   let text = "";

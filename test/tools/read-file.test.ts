@@ -13,15 +13,15 @@ async function read(content: string | Uint8Array, args: object = {}, context?: T
   return (await call(readFile, { path: "file", ...args }, used)).content;
 }
 
-/** The answer to a file that is not read. */
+/** The output for a file that cannot be read. */
 function refusal(path: string, reason: string): object {
   return { content: `cannot read ${path}: ${reason}`, success: false };
 }
 
-describe("which lines are given", () => {
+describe("read_file returns", () => {
   const ten = Array.from({ length: 10 }, (_, index) => `line ${index + 1}\n`).join("");
 
-  test("a small file as it is", async () => {
+  test("a small file unchanged", async () => {
     const text = "one\r\ntwo\n\n€ without an end";
     expect(await read(text)).toBe(text);
   });
@@ -35,7 +35,7 @@ describe("which lines are given", () => {
     expect(await read(ten, args)).toBe(expected);
   });
 
-  test("past the end it is said where the end is", async () => {
+  test("the number of lines for an offset past the end", async () => {
     const context = await toolContext();
     await read(ten, {}, context);
     for (const [content, lines] of [
@@ -49,28 +49,28 @@ describe("which lines are given", () => {
     }
   });
 
-  test("an empty file is said to be empty", async () => {
+  test("a note for an empty file", async () => {
     expect(await read("")).toBe("[The file is empty.]");
   });
 
-  test("no more than 2,000 lines", async () => {
+  test("at most 2,000 lines", async () => {
     const text = await read("x\n".repeat(2_001));
     expect(text).toBe(`${"x\n".repeat(2_000)}[This is lines 1 to 2000. To read more, use offset 2001.]`);
   });
 
-  test("no more than 64 KiB, in whole lines", async () => {
+  test("at most 64 KiB, in whole lines", async () => {
     const line = `${"x".repeat(999)}\n`;
     const text = await read(line.repeat(100));
     expect(text).toBe(`${line.repeat(65)}[This is lines 1 to 65. To read more, use offset 66.]`);
   });
 
-  test("a line that is too long is cut between two characters", async () => {
+  test("a line that is too long, cut between two characters", async () => {
     const text = await read(`short\n${"€".repeat(30_000)}\nlast\n`, { offset: 2 });
     const note = "[Only the beginning of line 2: it is too long. The next line has offset 3.]";
     expect(text).toBe(`${"€".repeat(21_845)}\n${note}`);
   });
 
-  test("the first lines of ten gigabytes cost nothing", async () => {
+  test("the first lines of ten gigabytes without reading the rest", async () => {
     const context = await toolContext();
     const path = join(context.cwd, "huge");
     await writeFile(path, "text\n".repeat(20_000));
@@ -79,7 +79,7 @@ describe("which lines are given", () => {
     expect(content).toBe("text\n[This is line 1. To read more, use offset 2.]");
   });
 
-  test("looking for a line far behind ends when the turn does", async () => {
+  test("early from the search for a distant line when the turn is interrupted", async () => {
     const controller = new AbortController();
     const context = await toolContext({ signal: controller.signal });
     const path = join(context.cwd, "huge");
@@ -90,19 +90,19 @@ describe("which lines are given", () => {
     expect(await output).toEqual(refusal(path, "interrupted"));
   });
 
-  test("a byte order mark is told of and not shown", async () => {
+  test("a note instead of a byte order mark", async () => {
     expect(await read("\u{feff}one\r\n")).toBe("one\r\n[The file begins with a byte order mark, not shown here.]");
   });
 });
 
-describe("what is no text is refused with its size", () => {
+describe("a file that is not text is refused with its size", () => {
   test.each([
     ["NUL at the beginning", "a\0b", "it is a binary file (3 bytes)"],
     ["a single byte", Uint8Array.of(0xff), "it is a binary file (1 byte)"],
     ["Latin-1", Uint8Array.of(0x61, 0xe9, 0x62), "it is a binary file (3 bytes)"],
     ["a character cut off at the end", Buffer.from("a€").subarray(0, 3), "it is a binary file (3 bytes)"],
     [
-      "bytes far behind",
+      "invalid UTF-8 late in the file",
       Buffer.concat([Buffer.from("x".repeat(9_000)), Uint8Array.of(0xff)]),
       "it is not UTF-8 text (9001 bytes)",
     ],
@@ -112,8 +112,8 @@ describe("what is no text is refused with its size", () => {
   });
 });
 
-describe("what is not a regular file is refused, and nothing waits for it", () => {
-  test("folders, pipes, sockets and what is not there", async () => {
+describe("a path that is not a regular file is refused without waiting", () => {
+  test("folders, pipes, sockets and missing files", async () => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
     await mkdir(at("folder"));
@@ -133,7 +133,7 @@ describe("what is not a regular file is refused, and nothing waits for it", () =
     ]);
   });
 
-  test("devices and files of the system, whichever way they are reached", async () => {
+  test("devices and system files, also through links", async () => {
     const context = await toolContext();
     await symlink("/proc/self", join(context.cwd, "self"));
     const outputs = await Promise.all(
@@ -150,7 +150,7 @@ describe("what is not a regular file is refused, and nothing waits for it", () =
   });
 });
 
-test("arguments are strict", () => {
+test("invalid and unknown arguments are refused", () => {
   const refused = [
     {},
     { path: "" },
@@ -162,7 +162,7 @@ test("arguments are strict", () => {
   expect(refused.filter((args) => readFile.parameters.safeParse(args).success)).toEqual([]);
 });
 
-test("what was read is remembered by its real path, as it was then", async () => {
+test("the stamp of a file is remembered under its real path", async () => {
   const context = await toolContext();
   const path = join(context.cwd, "file");
   await writeFile(path, "text");
@@ -172,7 +172,7 @@ test("what was read is remembered by its real path, as it was then", async () =>
   expect(context.stamps.get(path)).toEqual({ device: dev, inode: ino, size, modifiedNs: mtimeNs });
 });
 
-test("no descriptor stays open", async () => {
+test("calls leave no open descriptor", async () => {
   const context = await toolContext();
   const before = readdirSync("/proc/self/fd").length;
   for (const content of ["text", "\0", ""]) await read(content, {}, context);

@@ -5,7 +5,7 @@ import type { EarlierItem } from "../../src/tools/tool.js";
 import { assistant, user } from "../support/scripted-provider.js";
 import { call, toolContext } from "./tool-context.js";
 
-test("finds items by their words, whatever their case, those with most of them first and then the newest", async () => {
+test("recall finds items by words in any case, ranked by matching words and then by age", async () => {
   const answer = await recalled({ query: "Port database" }, [
     [user("The PORT is 4711."), 1],
     [assistant("The database listens on port 5432."), 2],
@@ -22,7 +22,7 @@ test("finds items by their words, whatever their case, those with most of them f
   });
 });
 
-test("calls and outputs are found under the name of their tool", async () => {
+test("recall finds calls and outputs and names their tool", async () => {
   const { content } = await recalled({ query: "src/main.ts" }, [
     [{ type: "function_call", name: "read_file", arguments: '{"path":"src/main.ts"}', call_id: "c1" }, 1],
     [{ type: "function_call_output", call_id: "c1", output: "// src/main.ts\n" }, 1],
@@ -35,7 +35,7 @@ test("calls and outputs are found under the name of their tool", async () => {
   ]);
 });
 
-test("what was recalled before is not found again", async () => {
+test("recall does not find earlier recall calls and their outputs", async () => {
   const { content } = await recalled({ query: "needle" }, [
     [user("a needle"), 1],
     [{ type: "function_call", name: "recall", arguments: '{"query":"needle"}', call_id: "c1" }, 2],
@@ -44,20 +44,20 @@ test("what was recalled before is not found again", async () => {
   expect(content).toBe("[1] turn 1, user:\na needle");
 });
 
-test("of a long text the surroundings of the words are given", async () => {
+test("recall shows excerpts around the words of a long text", async () => {
   const text = `${"a ".repeat(2_000)}the needle is here ${"b ".repeat(2_000)}and a pin ${"c ".repeat(2_000)}`;
   const { content } = await recalled({ query: "needle pin" }, [[user(text), 1]]);
   expect(content).toMatch(/^\[1\] turn 1, user:\n\[…\] a .*the needle is here b .* \[…\] b .*and a pin c .* \[…\]$/);
   expect(content.length).toBeLessThan(650);
 });
 
-test("an excerpt at the end of a text, and between two halves of a character, is well formed", async () => {
+test("recall keeps excerpts well-formed at the end of a text and next to surrogate pairs", async () => {
   const text = `${"\u{1f30a}".repeat(1_000)}x${"\u{1f30a}".repeat(1_000)}needle`;
   const { content } = await recalled({ query: "needle" }, [[user(text), 1]]);
   expect(content.isWellFormed() && content.endsWith("needle")).toBe(true);
 });
 
-test("gives as many as asked for and says how many more there are", async () => {
+test("recall returns up to the limit and the number of items not shown", async () => {
   const items = Array.from({ length: 30 }, (_, index): [ResponseItem, number] => [user(`needle ${index}`), index + 1]);
   const { content } = await recalled({ query: "needle", limit: 2 }, items);
   expect(content).toBe(
@@ -65,7 +65,7 @@ test("gives as many as asked for and says how many more there are", async () => 
   );
 });
 
-test("one more is one item", async () => {
+test("recall uses the singular for one item not shown", async () => {
   const { content } = await recalled({ query: "needle", limit: 1 }, [
     [user("needle a"), 1],
     [user("needle b"), 2],
@@ -73,7 +73,7 @@ test("one more is one item", async () => {
   expect(content).toMatch(/\n\nNot shown: 1 earlier item with some of these words\.$/);
 });
 
-test("however much is found, the answer is bounded", async () => {
+test("recall bounds the size of the output", async () => {
   const items = Array.from({ length: 50 }, (_, index): [ResponseItem, number] => [
     user(`needle ${"x".repeat(100_000)}`),
     index + 1,
@@ -83,7 +83,7 @@ test("however much is found, the answer is bounded", async () => {
   expect(content).toMatch(/\n\nNot shown: 37 earlier items with some of these words\.$/);
 });
 
-test("says when nothing is found, and when there is nothing to find", async () => {
+test("recall reports no matches, an uncompacted conversation and an empty query", async () => {
   expect(await recalled({ query: "Needle?" }, [[user("hay"), 1]])).toEqual({
     content: "None of the 1 earlier items has any of these words: needle",
     success: true,
@@ -95,14 +95,14 @@ test("says when nothing is found, and when there is nothing to find", async () =
   expect(await recalled({ query: " ?! " }, [])).toEqual({ content: "The query has no words.", success: false });
 });
 
-test("a conversation that is not saved has nothing to recall", async () => {
+test("recall reports that an unsaved conversation has nothing to recall", async () => {
   expect(await call(recall, { query: "needle" }, await toolContext())).toEqual({
     content: "This conversation is not saved: the compacted part is gone.",
     success: false,
   });
 });
 
-test("stops reading when the turn ends", async () => {
+test("recall stops reading when the turn is aborted", async () => {
   const turn = new AbortController();
   async function* earlier(): AsyncGenerator<EarlierItem> {
     for (let index = 1; ; index += 1) {
@@ -115,7 +115,7 @@ test("stops reading when the turn ends", async () => {
 });
 
 test.each([{ query: "" }, { query: "x".repeat(501) }, { query: "x", limit: 21 }, { query: "x", limit: 0 }, {}])(
-  "refuses %j",
+  "recall refuses %j",
   (args) => {
     expect(recall.parameters.safeParse(args).success).toBe(false);
   },

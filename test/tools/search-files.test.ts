@@ -32,12 +32,12 @@ const files = {
 };
 
 describe("list_files", () => {
-  test("gives the files in their order, without what git ignores and what belongs to it", async () => {
+  test("lists the files in order, without ignored files and .git", async () => {
     const context = await project(files);
     expect(await textOf(listFiles, {}, context)).toBe(".gitignore\n.hidden\nb.ts\nsrc/.gitignore\nsrc/d.js");
   });
 
-  test("looks in one folder, or for some files", async () => {
+  test("lists one folder, or the files that match a glob", async () => {
     const context = await project({ ...files, "-odd/f": "" });
     expect(await textOf(listFiles, { path: "src", glob: "*.js" }, context)).toBe("src/d.js");
     expect(await textOf(listFiles, { path: "-odd" }, context)).toBe("-odd/f");
@@ -49,7 +49,7 @@ describe("list_files", () => {
     );
   });
 
-  test("says when there are more", async () => {
+  test("notes when there are more files", async () => {
     const context = await project(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index + 10}`, ""])));
     const more = "[There are more files: narrow the search with a folder or a glob.]";
     expect(await textOf(listFiles, { limit: 2 }, context)).toBe(`f10\nf11\n${more}`);
@@ -57,11 +57,11 @@ describe("list_files", () => {
   });
 
   test.each([
-    ["what is not there", "x", "cannot list ~/x: it does not exist"],
+    ["a missing path", "x", "cannot list ~/x: it does not exist"],
     ["a named pipe", "pipe", "cannot list ~/pipe: it is a named pipe, not a regular file"],
-    ["the system", "/proc/self", /^cannot list \/proc\/self: system files cannot be read$/],
-    ["the system through a link", "system", "cannot list ~/system: system files cannot be read"],
-  ])("does not look at %s", async (_, path, problem) => {
+    ["a system folder", "/proc/self", /^cannot list \/proc\/self: system files cannot be read$/],
+    ["a link to a system folder", "system", "cannot list ~/system: system files cannot be read"],
+  ])("refuses %s", async (_, path, problem) => {
     const context = await project({});
     execFileSync("mkfifo", [join(context.cwd, "pipe")]);
     await symlink("/sys", join(context.cwd, "system"));
@@ -70,7 +70,7 @@ describe("list_files", () => {
     expect(success).toBe(false);
   });
 
-  test("links are shown with where they lead, and not followed", async () => {
+  test("lists symbolic links with their targets and does not follow them", async () => {
     const [context, other] = [await project({ a: "", "src/z": "" }), await project({ secret: "" })];
     await symlink(other.cwd, join(context.cwd, "link"));
     await mkdir(join(context.cwd, "only"));
@@ -86,7 +86,7 @@ describe("list_files", () => {
     expect(await textOf(searchFiles, { pattern: "secret" }, context)).toBe("[No line matches.]");
   });
 
-  test("links that git ignores, or that lie where keys are, are not shown", async () => {
+  test("does not list ignored links and links in private folders", async () => {
     const keys = join((await project({})).cwd, "keys");
     const context = await project({ ".gitignore": "built\n*.log\n", "built/a": "" }, { privatePaths: [keys] });
     for (const name of ["a.log", "built/b"]) await symlink("x", join(context.cwd, name));
@@ -98,7 +98,7 @@ describe("list_files", () => {
 });
 
 describe("search_files", () => {
-  test("gives the lines that match, with where they are", async () => {
+  test("returns the matching lines with file and line number", async () => {
     const context = await project(files);
     expect(await textOf(searchFiles, { pattern: "ne+dle" }, context)).toBe(
       ".hidden:1:needle\nb.ts:2:needle two\nsrc/d.js:1:x(needle)",
@@ -115,17 +115,17 @@ describe("search_files", () => {
       { pattern: "needle", limit: 1 },
       ".hidden:1:needle\n[There are more matches: narrow the search with a folder, a glob or a longer pattern.]",
     ],
-  ])("with %j it gives %j", async (args, expected) => {
+  ])("with %j returns %j", async (args, expected) => {
     expect(await textOf(searchFiles, args, await project(files))).toBe(expected);
   });
 
-  test("says what is wrong with a pattern", async () => {
+  test("reports the error in an invalid pattern", async () => {
     const { content, success } = await call(searchFiles, { pattern: "a(" }, await project(files));
     expect(content).toContain("unclosed group");
     expect(success).toBe(false);
   });
 
-  test("no glob brings back what belongs to git, and no pattern is a flag", async () => {
+  test("never searches .git, and never takes a pattern or glob for a flag", async () => {
     const context = await project(files);
     expect(await textOf(searchFiles, { pattern: "needle", glob: ".git/**" }, context)).toBe("[No line matches.]");
     await put(join(context.cwd, "run"), `#!/bin/sh\ntouch ${context.cwd}/ran\n`);
@@ -134,14 +134,14 @@ describe("search_files", () => {
     expect(await textOf(listFiles, { glob: "ran" }, context)).toBe("[No files found.]");
   });
 
-  test("long lines and many of them are cut", async () => {
+  test("truncates long lines and long results", async () => {
     const context = await project({ long: `${"x".repeat(100_000)}\n`, many: "x\n".repeat(100_000) });
     const long = await textOf(searchFiles, { pattern: "x", path: "long" }, context);
     expect(long).toMatch(/^long:1:x{400} \[\.\.\. .*\]$/);
     expect((await textOf(searchFiles, { pattern: "x", limit: 1_000 }, context)).length).toBeLessThan(40_000);
   });
 
-  test("what is interrupted says so", async () => {
+  test("reports an interruption", async () => {
     const abort = new AbortController();
     abort.abort();
     const context = await project(files, { signal: abort.signal });
@@ -149,7 +149,7 @@ describe("search_files", () => {
   });
 });
 
-test("where there is no ripgrep for the system, the model is told what to do instead", async () => {
+test("without a ripgrep for the system, the output names shell commands to use instead", async () => {
   const { content, success } = await processOutput({ tool: "list_files", args: {} }, "export npm_config_arch=none");
   expect(content).toContain("ripgrep is not available on this system; run ls, find or grep with shell instead");
   expect(success).toBe(false);

@@ -5,7 +5,7 @@ import { processOutput } from "./tool-process.js";
 
 const mib = 1024 * 1024;
 
-test.each(["yes", "while :; do echo y; done"])("%s costs little memory", async (command) => {
+test.each(["yes", "while :; do echo y; done"])("%s is killed at its timeout with bounded memory", async (command) => {
   const args = { command, timeout_ms: 800 };
   const { content, success, maxRssBytes } = await processOutput({ tool: "shell", args });
   expect(success).toBe(false);
@@ -15,7 +15,7 @@ test.each(["yes", "while :; do echo y; done"])("%s costs little memory", async (
   expect(maxRssBytes).toBeLessThan(300 * mib);
 });
 
-test("a command with much output is not blocked, and only so much is told while it runs", async () => {
+test("a command with much output is not blocked, and its output events are limited", async () => {
   const context = await toolContext();
   const { content } = await call(shell, { command: "head -c 20000000 /dev/zero; echo end >&2" }, context);
   expect(content).toMatch(/^Exit code: 0\n/);
@@ -28,7 +28,7 @@ test("a command with much output is not blocked, and only so much is told while 
   expect(end).toMatchObject({ type: "exec_command_end", exit_code: 0, stderr: "end\n" });
 });
 
-test.each([0, 3, 6])("with %i descriptors left the call is answered all the same", async (freeDescriptors) => {
+test.each([0, 3, 6])("with %i free descriptors the call returns a failed output", async (freeDescriptors) => {
   const output = await processOutput({ tool: "shell", args: { command: ["true"] }, freeDescriptors }, "ulimit -n 100");
   expect(output).toMatchObject({ content: "cannot run true: too many open files", success: false });
 });

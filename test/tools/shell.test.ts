@@ -8,14 +8,14 @@ import { approved, call, toolContext } from "./tool-context.js";
 
 const wallTime = /^Wall time: \d+\.\d seconds$/m;
 
-/** What is left of a report without the wall time. */
-function steady(content: string): string {
+/** The report with the wall time replaced by a placeholder. */
+function withoutWallTime(content: string): string {
   expect(content).toMatch(wallTime);
   return content.replace(wallTime, "Wall time: ...");
 }
 
-describe("what runs", () => {
-  test("a text runs in sh, a vector as it is", async () => {
+describe("the command", () => {
+  test("is run by sh for a text, and directly for an argument list", async () => {
     const scope = { cwd: "/projects", sandbox: "workspace-write", privatePaths: [] } as const;
     expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({
       argv: ["sh", "-c", "ls | wc"],
@@ -27,7 +27,7 @@ describe("what runs", () => {
     });
   });
 
-  test("what was said before, whatever the arguments are", async () => {
+  test("is the approved one, whatever the arguments are", async () => {
     const context = await toolContext();
     await mkdir(join(context.cwd, "inner"));
     const command = { argv: ["pwd", "-P"], cwd: join(context.cwd, "inner") };
@@ -36,7 +36,7 @@ describe("what runs", () => {
     expect(context.events.seen[0]).toMatchObject({ command: command.argv, cwd: command.cwd });
   });
 
-  test("a folder behind a symbolic link is asked about as what it is, and is not another one later", async () => {
+  test("has the real working folder, and is refused if that changes after the approval", async () => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
     await mkdir(at("one"));
@@ -73,10 +73,10 @@ describe("what runs", () => {
   });
 });
 
-test("a command's exit code and output come back, and events tell of it", async () => {
+test("a command returns its exit code and output and emits events", async () => {
   const context = await toolContext();
   const { content, success } = await call(shell, { command: "printf 'one\\n'; printf 'two\\n' >&2; exit 3" }, context);
-  expect(steady(content)).toBe("Exit code: 3\nWall time: ...\nOutput:\none\ntwo\n");
+  expect(withoutWallTime(content)).toBe("Exit code: 3\nWall time: ...\nOutput:\none\ntwo\n");
   expect(success).toBe(false);
   const [begin, ...deltas] = context.events.seen;
   const end = deltas.pop();
@@ -101,13 +101,13 @@ test("a command's exit code and output come back, and events tell of it", async 
   });
 });
 
-test("success is exit code 0; a signal counts as a shell counts it", async () => {
+test("exit code 0 is success, and a signal has the exit code a shell gives it", async () => {
   const context = await toolContext();
   expect((await call(shell, { command: ["true"] }, context)).success).toBe(true);
   expect((await call(shell, { command: "kill -SEGV $$" }, context)).content).toContain("Exit code: 139\n");
 });
 
-test("it runs in the conversation's folder or the one that was named", async () => {
+test("a command runs in the conversation's folder or in workdir", async () => {
   const context = await toolContext();
   await mkdir(join(context.cwd, "inner"));
   expect((await call(shell, { command: "pwd -P" }, context)).content).toContain(`Output:\n${context.cwd}\n`);
@@ -115,7 +115,7 @@ test("it runs in the conversation's folder or the one that was named", async () 
   expect((await call(shell, { command: "pwd -P", workdir: "inner" }, context)).content).toContain(`\n${inner}\n`);
 });
 
-test("the environment is the one that was given, without colours and pagers, and nothing of ours", async () => {
+test("a command gets the given environment, without colours and pagers, and nothing else", async () => {
   const context = await toolContext({ env: { PATH: "/usr/bin:/bin", marker: "mine" } });
   const { content } = await call(shell, { command: ["env"] }, context);
   const names = content.split("Output:\n")[1]?.trim().split("\n").toSorted();
@@ -131,7 +131,7 @@ test("the environment is the one that was given, without colours and pagers, and
   ]);
 });
 
-test("a command inherits no ignored signal, no child and no descriptor", async () => {
+test("a command inherits no ignored signals, children or descriptors", async () => {
   const context = await toolContext();
   const { content } = await call(
     shell,
@@ -148,22 +148,22 @@ test("a command inherits no ignored signal, no child and no descriptor", async (
 test("standard input is empty", async () => {
   const context = await toolContext();
   const { content } = await call(shell, { command: "cat; echo end" }, context);
-  expect(steady(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nend\n");
+  expect(withoutWallTime(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nend\n");
 });
 
-test("the output can be opened by name", async () => {
+test("a command can open /dev/stdout and /dev/stderr", async () => {
   const context = await toolContext();
   const { content } = await call(shell, { command: "echo out >/dev/stdout; echo err >/dev/stderr" }, context);
   expect(content).toContain("Output:\nout\nerr\n");
 });
 
-test("a folder for pipes that cannot be used is done without", async () => {
+test("an unusable TMPDIR does not prevent a command", async () => {
   const context = await toolContext({ env: { PATH: "/usr/bin:/bin", TMPDIR: "/nowhere" } });
   const { content } = await call(shell, { command: "echo out; echo err >&2" }, context);
-  expect(steady(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nout\nerr\n");
+  expect(withoutWallTime(content)).toBe("Exit code: 0\nWall time: ...\nOutput:\nout\nerr\n");
 });
 
-test("control characters and broken UTF-8 stay harmless data", async () => {
+test("control characters and invalid UTF-8 are kept as data", async () => {
   const context = await toolContext();
   const { content } = await call(shell, { command: "printf '\\033]52;c;eA==\\007\\377\\342\\200\\256'" }, context);
   expect(content).toContain("Output:\n\u001b]52;c;eA==\u0007\u{fffd}\u202e");
@@ -171,7 +171,7 @@ test("control characters and broken UTF-8 stay harmless data", async () => {
   expect(delta).toMatchObject({ chunk: Buffer.from("1b5d35323b633b65413d3d07ffe280ae", "hex").toString("base64") });
 });
 
-test("a character that came in two pieces is one character", async () => {
+test("a character split over two writes is kept whole", async () => {
   const context = await toolContext();
   const command = "printf '\\342'; printf x >&2; until [ -e go ]; do sleep 0.01; done; printf '\\202\\254'";
   const running = call(shell, { command }, context);
@@ -183,17 +183,19 @@ test("a character that came in two pieces is one character", async () => {
   expect(content).toContain("Output:\nx€");
 });
 
-describe("what cannot be started is answered, not thrown", () => {
-  test("a program that is not there, or is none", async () => {
+describe("a command that cannot start returns a failed output for", () => {
+  test("a missing program and a file that is not executable", async () => {
     const context = await toolContext();
     await writeFile(join(context.cwd, "plain"), "text");
     await chmod(join(context.cwd, "plain"), 0o644);
     const missing = await call(shell, { command: ["no-such-program"] }, context);
-    expect(steady(missing.content)).toMatch(
+    expect(withoutWallTime(missing.content)).toMatch(
       /^Exit code: 127\nWall time: ...\nOutput:\n.*no-such-program: not found\n$/,
     );
     const plain = await call(shell, { command: ["./plain"] }, context);
-    expect(steady(plain.content)).toMatch(/^Exit code: 126\nWall time: ...\nOutput:\n.*[Pp]ermission denied\n$/);
+    expect(withoutWallTime(plain.content)).toMatch(
+      /^Exit code: 126\nWall time: ...\nOutput:\n.*[Pp]ermission denied\n$/,
+    );
     expect([missing.success, plain.success]).toEqual([false, false]);
   });
 
@@ -205,7 +207,7 @@ describe("what cannot be started is answered, not thrown", () => {
     expect(context.events.seen[1]).toMatchObject({ exit_code: -1, stderr: output.content });
   });
 
-  test("a folder that is gone, or is none", async () => {
+  test("a missing workdir and one that is a file", async () => {
     const context = await toolContext();
     const gone = join(context.cwd, "gone");
     await mkdir(gone);
@@ -222,14 +224,14 @@ describe("what cannot be started is answered, not thrown", () => {
   });
 });
 
-test("an interrupted command says so, and one that was not started too", async () => {
+test("the output says that a command was interrupted, before or after its start", async () => {
   const controller = new AbortController();
   const context = await toolContext({ signal: controller.signal });
   const output = call(shell, { command: "echo begun; sleep 60" }, context);
   await context.events.until(({ type }) => type === "exec_command_output_delta");
   controller.abort();
   const { content, success } = await output;
-  expect(steady(content)).toBe(
+  expect(withoutWallTime(content)).toBe(
     "Exit code: 130\nWall time: ...\nInterrupted with its turn and killed\nOutput:\nbegun\n",
   );
   expect(success).toBe(false);
@@ -237,7 +239,7 @@ test("an interrupted command says so, and one that was not started too", async (
   expect(late).toEqual({ content: "Interrupted before the command was started", success: false });
 });
 
-test("an interruption before the command was started leaves no effect of it", async () => {
+test("a command interrupted before its start has no effect", async () => {
   const controllers = Array.from({ length: 10 }, () => new AbortController());
   const { cwd } = await toolContext();
   const outputs = controllers.map(async (controller, index) => {
@@ -245,17 +247,17 @@ test("an interruption before the command was started leaves no effect of it", as
     const run = await approved(shell, { command: `: >made-${index}` }, context);
     const running = run();
     controller.abort();
-    return { output: await running, told: context.events.seen };
+    return { output: await running, events: context.events.seen };
   });
   const content = "Interrupted before the command was started";
-  for (const { output, told } of await Promise.all(outputs)) {
+  for (const { output, events } of await Promise.all(outputs)) {
     expect(output).toEqual({ content, success: false });
-    expect(told).toMatchObject([{ type: "exec_command_begin" }, { type: "exec_command_end", stderr: content }]);
+    expect(events).toMatchObject([{ type: "exec_command_begin" }, { type: "exec_command_end", stderr: content }]);
   }
   expect(await readdir(cwd)).toEqual([]);
 });
 
-test("calls leave nothing on the signal of their turn, and no descriptor", async () => {
+test("calls leave no listener on the turn's signal and no open descriptor", async () => {
   const { signal } = new AbortController();
   const context = await toolContext({ signal });
   await call(shell, { command: ["true"] }, context);

@@ -4,12 +4,12 @@ import { FileStamps } from "../../src/tools/files/file-stamps.js";
 import { Watch } from "../support/watch.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** What holds for every call of a test: what it would run, each says itself. */
+/** The context shared by the calls of a test; `command` differs from call to call. */
 export interface TestContext extends Omit<ToolContext, "command"> {
   readonly events: Watch<ToolEvent>;
 }
 
-/** What a call runs with, in a folder of its own, and what it told. */
+/** A tool context with a temporary working folder, and the events that calls emit. */
 export async function toolContext(given: Partial<ToolContext> = {}): Promise<TestContext> {
   const events = new Watch<ToolEvent>();
   return {
@@ -28,13 +28,13 @@ export async function toolContext(given: Partial<ToolContext> = {}): Promise<Tes
   };
 }
 
-/** Runs a tool as a conversation does. */
+/** Parses the arguments and runs a tool as a conversation does. */
 export async function call(tool: Tool, args: unknown, context: TestContext): Promise<ToolOutput> {
   const run = await approved(tool, args, context).catch((error: Error) => error.message);
   return typeof run === "string" ? { content: run, success: false } : await run();
 }
 
-/** A call a person has said yes to: its arguments are parsed and what it would run is known, but it has not begun. */
+/** An approved call: its arguments are parsed and its command is known, but it has not started. */
 export async function approved(tool: Tool, args: unknown, context: TestContext): Promise<() => Promise<ToolOutput>> {
   const parsed = tool.parameters.parse(args);
   const command = await tool.command(parsed, context);

@@ -9,20 +9,20 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { Watch } from "../support/watch.js";
 import type { ToolCallOrder } from "./children/tool-call.js";
 
-/** What came out, how busy its thread was, and how much memory the process used. */
+/** The output of a call and the peak memory of its process. */
 export type ProcessOutput = ToolOutput & { readonly maxRssBytes: number };
 
 export interface ToolProcess {
   readonly process: ChildProcess;
   readonly cwd: string;
-  /** All a command has printed so far, each time it prints more. */
+  /** The whole text a command has printed so far, each time it prints more. */
   readonly printed: Watch<string>;
   readonly outputs: Watch<ProcessOutput>;
 }
 
 const source = fileURLToPath(new URL("children/tool-call.ts", import.meta.url));
 
-/** A process of its own that calls a tool; `limits` is shell that runs before, such as `ulimit`. */
+/** Starts a child process that calls a tool; `limits` is a shell command to run first, such as `ulimit`. */
 export async function toolProcess(order: Omit<ToolCallOrder, "cwd">, limits = ":"): Promise<ToolProcess> {
   const module = await bundleModule(source);
   onTestFinished(() => module[Symbol.asyncDispose]());
@@ -37,14 +37,14 @@ export async function toolProcess(order: Omit<ToolCallOrder, "cwd">, limits = ":
   const outputs = new Watch<ProcessOutput>();
   let text = "";
   createInterface({ input: child.stdout }).on("line", (line) => {
-    const said = JSON.parse(line) as ToolEvent | (ProcessOutput & { readonly type?: undefined });
-    if (said.type === undefined) outputs.push(said);
-    if (said.type === "exec_command_output_delta") printed.push((text += atob(said.chunk)));
+    const message = JSON.parse(line) as ToolEvent | (ProcessOutput & { readonly type?: undefined });
+    if (message.type === undefined) outputs.push(message);
+    if (message.type === "exec_command_output_delta") printed.push((text += atob(message.chunk)));
   });
   return { process: child, cwd, printed, outputs };
 }
 
-/** What comes out of a call in a process of its own. */
+/** The output of a tool call in a child process. */
 export async function processOutput(order: Omit<ToolCallOrder, "cwd">, limits = ":"): Promise<ProcessOutput> {
   const { outputs } = await toolProcess(order, limits);
   return await outputs.until(() => true);

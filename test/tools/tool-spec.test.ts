@@ -5,7 +5,7 @@ import { toolSpec } from "../../src/tools/define-tool.js";
 
 const specs = builtInTools().map(toolSpec);
 
-test("some tools change something, and the others do not", () => {
+test("the built-in tools declare whether they are read-only", () => {
   expect(builtInTools().map(({ name, readOnly }) => [name, readOnly])).toEqual([
     ["shell", false],
     ["read_file", true],
@@ -20,13 +20,13 @@ test("some tools change something, and the others do not", () => {
   ]);
 });
 
-test.each(specs)("$name is told to a model as a strict JSON Schema", (spec) => {
+test.each(specs)("$name has a strict JSON Schema", (spec) => {
   expect(ToolSpec.parse(spec)).toEqual(spec);
   expect(spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
   expect(spec.parameters).not.toHaveProperty("$schema");
 });
 
-test("of knowledge a model must say the type and the text, and need not say how sure it is", () => {
+test("add_knowledge requires type and content, and confidence has a default", () => {
   const spec = specs.find(({ name }) => name === "add_knowledge");
   expect(spec?.parameters).toMatchObject({
     required: ["type", "content"],
@@ -40,7 +40,7 @@ test("of knowledge a model must say the type and the text, and need not say how 
   });
 });
 
-test("the schema has the names and bounds of the arguments", () => {
+test("the schema of shell has the names and bounds of its arguments", () => {
   expect(specs[0]?.parameters).toMatchObject({
     required: ["command"],
     properties: {

@@ -6,7 +6,7 @@ import { viewImage } from "../../src/tools/view-image.js";
 import { images } from "../support/images.js";
 import { call, toolContext } from "./tool-context.js";
 
-test.each(Object.entries(images))("a %s image is shown, whatever its file is called", async (kind, bytes) => {
+test.each(Object.entries(images))("a %s image is shown, whatever its file extension", async (kind, bytes) => {
   const context = await toolContext();
   const path = join(context.cwd, "picture.txt");
   await writeFile(path, bytes);
@@ -17,7 +17,7 @@ test.each(Object.entries(images))("a %s image is shown, whatever its file is cal
   });
 });
 
-test.each(Object.entries(images))("a %s image without its end is not shown", async (kind, bytes) => {
+test.each(Object.entries(images))("a truncated %s image is not shown", async (kind, bytes) => {
   const context = await toolContext();
   await writeFile(join(context.cwd, "cut"), bytes.subarray(0, -3));
   const { content, success } = await call(viewImage, { path: "cut" }, context);

@@ -9,7 +9,7 @@ import { call, toolContext } from "./tool-context.js";
 
 const writes = 300;
 
-/** Turns a folder into a symbolic link to another place and back, as fast as it can. */
+/** A script that replaces a folder with a symbolic link and back, as fast as it can. */
 const swapper = `
   const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
   for (let round = 0; ; round += 1) {
@@ -18,16 +18,16 @@ const swapper = `
     if (round === 0) console.log("ready");
     unlinkSync("swapped");
     insist(() => renameSync("kept", "swapped"));
-    // Now and then a write must have the time to succeed.
+    // Give some writes the time to succeed.
     if (round % 2 === 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-    // A write may have made the folder anew in the moment it was away.
+    // A write may have created the folder again while it was renamed.
     function insist(act) {
       try { act(); } catch { renameSync("swapped", "made-" + round); insist(act); }
     }
   }
 `;
 
-test("a folder that is swapped for a symbolic link never leads a write outside", async () => {
+test("a write never leaves the working folder while a folder is being swapped for a symbolic link", async () => {
   const [context, outside] = [await toolContext(), await temporaryFolder()];
   await mkdir(join(context.cwd, "swapped", "inner"), { recursive: true });
   await mkdir(join(outside, "inner"));

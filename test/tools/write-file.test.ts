@@ -28,7 +28,7 @@ async function write(context: TestContext, path: string, content = "new"): Promi
 
 const textOf = (context: TestContext, path: string): Promise<string> => readFile(join(context.cwd, path), "utf8");
 
-test("a file is created, with the folders it needs", async () => {
+test("a file is created with its missing folders", async () => {
   const context = await toolContext();
   expect(await write(context, "a/b/c.txt", "€")).toEqual(["Created ~/a/b/c.txt (3 bytes)", true]);
   expect(await textOf(context, "a/b/c.txt")).toBe("€");
@@ -47,12 +47,12 @@ test("a file is replaced and keeps its permissions", async () => {
   expect(await write(context, "tool.sh", "1")).toEqual(["Replaced ~/tool.sh (1 byte)", true]);
 });
 
-describe("what a person is asked about", () => {
+describe("the approval request", () => {
   test.each([
     ["a/../b", "b"],
     ["notes.txt", ".git/hooks/pre-commit"],
     ["hooks/new/one", ".git/hooks/new/one"],
-  ])("is the content, and for %s the path %s", async (path, realPath) => {
+  ])("has the content, and for %s the real path %s", async (path, realPath) => {
     const context = await toolContext();
     await mkdir(join(context.cwd, ".git/hooks"), { recursive: true });
     await put(join(context.cwd, ".git/hooks/pre-commit"), "old");
@@ -69,7 +69,7 @@ describe("what a person is asked about", () => {
     ["pipe", /^cannot write ~\/pipe: it is a named pipe, not a regular file$/],
     ["dangling", /^cannot write ~\/dangling: ~\/dangling is a broken symbolic link$/],
     ["file/x", /^cannot write ~\/file\/x: a part of the path is not a folder$/],
-  ])("is never what cannot be written, such as %s", async (path, problem) => {
+  ])("is not made for a path that cannot be written: %s", async (path, problem) => {
     const context = await toolContext();
     execFileSync("mkfifo", [join(context.cwd, "pipe")]);
     await symlink("nowhere", join(context.cwd, "dangling"));
@@ -80,9 +80,9 @@ describe("what a person is asked about", () => {
   });
 
   test.each([
-    ["a link that leads elsewhere", "link"],
+    ["a link to another target", "link"],
     ["a folder that became a link", "folder/file"],
-  ])("is all that is written: %s is refused", async (_, path) => {
+  ])("is binding: %s is refused afterwards", async (_, path) => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
     for (const folder of ["folder", "other"]) await mkdir(at(folder));
@@ -99,7 +99,7 @@ describe("what a person is asked about", () => {
   });
 });
 
-test("arguments are strict", () => {
+test("invalid and unknown arguments are refused", () => {
   const refused = [
     { path: "a" },
     { path: "", content: "" },
@@ -113,7 +113,7 @@ test("arguments are strict", () => {
 describe("a file that changed since it was read", () => {
   const changed = "cannot write ~/file: it changed since it was read; read it again first";
 
-  test("is not overwritten until it was read again", async () => {
+  test("is not overwritten until it is read again", async () => {
     const context = await toolContext();
     const path = join(context.cwd, "file");
     await put(path, "one");
@@ -128,7 +128,7 @@ describe("a file that changed since it was read", () => {
   test.each([
     ["another file in its place", (path: string) => put(`${path}.2`, "one").then(() => rename(`${path}.2`, path))],
     ["the same size at another time", (path: string) => put(path, "two").then(() => utimes(path, 1, 1))],
-  ])("is known by %s", async (_, change) => {
+  ])("is recognised by %s", async (_, change) => {
     const context = await toolContext();
     await put(join(context.cwd, "file"), "one");
     await call(readTool, { path: "file" }, context);
@@ -136,7 +136,7 @@ describe("a file that changed since it was read", () => {
     expect(await write(context, "file")).toEqual([changed, false]);
   });
 
-  test("by being deleted is made anew only when that was said", async () => {
+  test("by being deleted is created again only on the second attempt", async () => {
     const context = await toolContext();
     await put(join(context.cwd, "file"), "one");
     await call(readTool, { path: "file" }, context);
@@ -146,7 +146,7 @@ describe("a file that changed since it was read", () => {
     expect(await write(context, "file")).toEqual(["Created ~/file (3 bytes)", true]);
   });
 
-  test("by our own writing counts as seen", async () => {
+  test("by write_file itself counts as read", async () => {
     const context = await toolContext();
     expect(await write(context, "file", "one")).toEqual(["Created ~/file (3 bytes)", true]);
     expect(await write(context, "file", "two")).toEqual(["Replaced ~/file (3 bytes)", true]);
@@ -154,7 +154,7 @@ describe("a file that changed since it was read", () => {
     expect(await write(context, "file", "four")).toEqual([changed, false]);
   });
 
-  test("is known by whichever path", async () => {
+  test("is recognised by any path to it", async () => {
     const context = await toolContext();
     await put(join(context.cwd, "file"), "one");
     await symlink("file", join(context.cwd, "link"));
@@ -164,7 +164,7 @@ describe("a file that changed since it was read", () => {
   });
 });
 
-describe("what does not lie in the working folder", () => {
+describe("a path outside the working folder", () => {
   test.each([
     ["..", () => "../outside"],
     ["an absolute path", (outside: string) => join(outside, "file")],
@@ -191,7 +191,7 @@ describe("what does not lie in the working folder", () => {
     expect(await write(context, "folder/a/file")).toEqual([`Created ${outside}/a/file (3 bytes)`, true]);
   });
 
-  test("is not what lies in it under another name", async () => {
+  test("is not a link to a path inside it", async () => {
     const context = await toolContext();
     await symlink(context.cwd, join(context.cwd, "self"));
     await put(join(context.cwd, "file"), "old");
@@ -203,8 +203,8 @@ describe("what does not lie in the working folder", () => {
   });
 });
 
-describe("what is not a regular file", () => {
-  test("is refused, and nothing waits for it", async () => {
+describe("a path that is not a regular file", () => {
+  test("is refused without waiting", async () => {
     const context = await toolContext();
     const at = (name: string): string => join(context.cwd, name);
     await mkdir(at("folder"));
@@ -238,7 +238,7 @@ describe("what is not a regular file", () => {
   });
 });
 
-test("another name of the same file is not written through", async () => {
+test("a write replaces a hard link and leaves the other name unchanged", async () => {
   const [context, outside] = [await toolContext(), await temporaryFolder()];
   await put(join(outside, "file"), "old");
   await link(join(outside, "file"), join(context.cwd, "file"));
@@ -246,7 +246,7 @@ test("another name of the same file is not written through", async () => {
   expect(await readFile(join(outside, "file"), "utf8")).toBe("old");
 });
 
-test("whoever reads meanwhile finds the old text or the new one", async () => {
+test("a concurrent reader sees the old or the new text, never a mixture", async () => {
   const context = await toolContext();
   const texts = ["a".repeat(300_000), "b".repeat(300_000)];
   await write(context, "file", texts[0]);
@@ -258,7 +258,7 @@ test("whoever reads meanwhile finds the old text or the new one", async () => {
   expect([...found].filter((text) => !texts.includes(text))).toEqual([]);
 });
 
-test("a process that is killed while it writes leaves a whole file", async () => {
+test("a process killed while it writes leaves a complete file", async () => {
   const content = "x".repeat(100_000);
   const writing = await toolProcess({ tool: "write_file", args: { path: "file", content }, forever: true });
   await writing.outputs.until(() => writing.outputs.seen.length > 20);
@@ -266,7 +266,7 @@ test("a process that is killed while it writes leaves a whole file", async () =>
   expect(await readFile(join(writing.cwd, "file"), "utf8")).toBe(content);
 });
 
-test("a write that fails half-way leaves the old file and nothing else", async () => {
+test("a write that fails midway leaves the old file and no temporary file", async () => {
   const args = { path: "file", content: "x".repeat(100_000) };
   const limits = "printf old >file; trap '' XFSZ; ulimit -f 8";
   const { cwd, outputs } = await toolProcess({ tool: "write_file", args }, limits);
@@ -282,11 +282,11 @@ test("an interrupted call writes nothing", async () => {
   expect(await readdir(context.cwd)).toEqual([]);
 });
 
-test("no descriptor stays open", async () => {
+test("calls leave no open descriptor", async () => {
   const context = await toolContext();
   await mkdir(join(context.cwd, "folder"));
   const before = (await readdir("/proc/self/fd")).length;
   for (const path of ["a/b/c", "folder", "../x", "a/b/c/d"]) await write(context, path);
-  // What other tests have left may close meanwhile.
+  // Descriptors of other tests may be closed meanwhile.
   expect((await readdir("/proc/self/fd")).length).toBeLessThanOrEqual(before);
 });

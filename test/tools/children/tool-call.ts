@@ -6,18 +6,18 @@ export interface ToolCallOrder {
   readonly tool: string;
   readonly args: object;
   readonly cwd: string;
-  /** How many descriptors are free when the tool is called; as many as the system allows unless said. */
+  /** The number of free descriptors when the tool is called; by default as many as the system allows. */
   readonly freeDescriptors?: number;
-  /** Again and again, until the process is killed. */
+  /** Repeat the call until the process is killed. */
   readonly forever?: boolean;
 }
 
-// Calls a tool in a process of its own, and says what it tells and what comes out.
+// Entry of a child process that calls a tool and prints its events and its output as JSON lines.
 const order = JSON.parse(process.argv[2] ?? "") as ToolCallOrder;
 const tool = builtInTools().find(({ name }) => name === order.tool);
 if (tool === undefined) throw new Error(`no tool ${order.tool}`);
 if (order.freeDescriptors !== undefined) useUpDescriptors(order.freeDescriptors);
-const say = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+const print = (value: object): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 const context = {
   cwd: order.cwd,
   sandbox: "workspace-write",
@@ -28,12 +28,12 @@ const context = {
   signal: new AbortController().signal,
   env: { PATH: process.env["PATH"] ?? "" },
   stamps: new FileStamps(),
-  emit: say,
+  emit: print,
 } as const;
 do {
   const args = tool.parameters.parse(order.args);
   const output = await tool.run(args, { ...context, command: await tool.command(args, context) });
-  say({ ...output, maxRssBytes: maxRssBytes() });
+  print({ ...output, maxRssBytes: maxRssBytes() });
 } while (order.forever === true);
 
 function useUpDescriptors(free: number): void {
@@ -45,12 +45,12 @@ function useUpDescriptors(free: number): void {
   }
 }
 
-/** Not `resourceUsage`: there a process begins with what the one that started it had. */
+/** Not from `resourceUsage`, where a process starts with the peak of its parent. */
 function maxRssBytes(): number | undefined {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1024;
   } catch {
-    // Without a descriptor left it cannot be known.
+    // Unknown when no descriptor is left to read it.
     return undefined;
   }
 }

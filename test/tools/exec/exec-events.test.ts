@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { ExecEvents } from "../../../src/tools/exec/exec-events.js";
 import { toolContext } from "../tool-context.js";
 
-test("of very many small pieces only so many are told", async () => {
+test("at most 10,000 output events are emitted", async () => {
   const context = await toolContext();
   const events = new ExecEvents(context);
   for (let piece = 0; piece < 10_005; piece += 1) events.output("stdout", Buffer.from("x"));
   expect(context.events.seen.length).toBe(10_000);
 });
 
-test("of very much only the first 128 KiB are told", async () => {
+test("only the first 128 KiB of output are emitted", async () => {
   const context = await toolContext();
   const events = new ExecEvents(context);
   for (let piece = 0; piece < 5; piece += 1) events.output("stderr", Buffer.alloc(50_000));
@@ -17,7 +17,7 @@ test("of very much only the first 128 KiB are told", async () => {
   expect(sizes).toEqual([50_000, 50_000, 31_072]);
 });
 
-test("durations are told in whole seconds and nanoseconds", async () => {
+test("durations are reported in whole seconds and nanoseconds", async () => {
   const context = await toolContext();
   new ExecEvents(context).end({ stdout: "", stderr: "", exitCode: 0, durationMs: 2_500.25 });
   expect(context.events.seen).toMatchObject([{ duration: { secs: 2, nanos: 500_250_000 } }]);

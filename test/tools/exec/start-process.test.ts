@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startProcess } from "../../../src/tools/exec/start-process.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-test("what is interrupted while its pipes are made is not started, and no descriptor stays open", async () => {
+test("a process aborted while its pipes are created is not started and leaves no open descriptor", async () => {
   const controller = new AbortController();
   const cwd = await temporaryFolder();
   const before = readdirSync("/proc/self/fd").length;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { toolEnv } from "../../../src/tools/exec/tool-env.js";
 
-test("tools get what a build needs and nothing that can hold a secret", () => {
+test("toolEnv passes on harmless variables and none that can hold a secret", () => {
   const harmless = { PATH: "/bin", HOME: "/home/me", LANG: "C.UTF-8", LC_ALL: "C", TZ: "UTC", JAVA_HOME: "/opt/java" };
   const secrets = {
     OPENAI_API_KEY: "sk-1",
@@ -18,18 +18,18 @@ test("tools get what a build needs and nothing that can hold a secret", () => {
   expect(toolEnv({ ...harmless, ...secrets })).toEqual(harmless);
 });
 
-test("every category of a locale is passed on", () => {
+test("toolEnv passes on every locale category", () => {
   const categories = ["ADDRESS", "ALL", "COLLATE", "CTYPE", "IDENTIFICATION", "MEASUREMENT", "MESSAGES", "MONETARY"];
   const others = ["NAME", "NUMERIC", "PAPER", "TELEPHONE", "TIME"];
   const env = Object.fromEntries([...categories, ...others].map((name) => [`LC_${name}`, "C"]));
   expect(toolEnv(env)).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", ...env });
 });
 
-test("what the user names is passed on too, when it is set", () => {
+test("toolEnv passes on the variables the user names, if they are set", () => {
   const env = { PATH: "/bin", HTTPS_PROXY: "http://proxy", GITHUB_TOKEN: "ghp_1", EMPTY: undefined };
   expect(toolEnv(env, ["HTTPS_PROXY", "EMPTY", "ABSENT"])).toEqual({ PATH: "/bin", HTTPS_PROXY: "http://proxy" });
 });
 
-test("there is always a PATH", () => {
+test("toolEnv always has a PATH", () => {
   expect(toolEnv({})).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin" });
 });

@@ -3,7 +3,7 @@ import { type FileStamp, FileStamps, isSameStamp } from "../../../src/tools/file
 
 const stamp: FileStamp = { device: 1n, inode: 2n, size: 3n, modifiedNs: 4n };
 
-test("the files used longest ago are forgotten first", () => {
+test("the least recently set stamps are forgotten first", () => {
   const stamps = new FileStamps();
   for (let file = 0; file < 1_000; file += 1) stamps.set(`/${file}`, stamp);
   stamps.set("/0", stamp);
@@ -18,7 +18,7 @@ test("the files used longest ago are forgotten first", () => {
   expect(stamps.get("/new")).toBeUndefined();
 });
 
-test.each(["device", "inode", "size", "modifiedNs"] as const)("another %s is another content", (key) => {
+test.each(["device", "inode", "size", "modifiedNs"] as const)("stamps with a different %s are not the same", (key) => {
   expect(isSameStamp(stamp, { ...stamp })).toBe(true);
   expect(isSameStamp(stamp, { ...stamp, [key]: 9n })).toBe(false);
 });

@@ -4,21 +4,21 @@ import { isStaleTemporary, newTemporaryName, temporaryKind } from "../../../src/
 
 const day = 24 * 60 * 60 * 1000;
 
-test("what lies beside a replaced file is told by its name, and other files are not", () => {
+test("temporaryKind recognises the names of temporary files and no others", () => {
   const name = newTemporaryName();
   expect([`${name}.tmp`, `${name}.old`].map(temporaryKind)).toEqual(["tmp", "old"]);
   const others = [name, `${name}.txt`, `a${name}.tmp`, ".cody-0123456789abcdef.lock", ".cody-notes.tmp"];
   expect(others.map(temporaryKind)).toEqual(others.map(() => undefined));
 });
 
-test("what a living process put there is not left, what a dead one did is", () => {
+test("a temporary file is stale when its process has ended", () => {
   const name = `${newTemporaryName()}.tmp`;
   const { pid } = spawnSync(process.execPath, ["-e", ""]);
   expect(isStaleTemporary(name, 0, 10 * day)).toBe(false);
   expect(isStaleTemporary(name.replace(`-${process.pid}-`, `-${pid}-`), 0, 0)).toBe(true);
 });
 
-test("what somebody on another machine put there is left when nobody has touched it for a day", () => {
+test("a temporary file of another machine is stale after a day", () => {
   const name = `${newTemporaryName()}.old`.replace(/^\.cody-[0-9a-f]{8}/, ".cody-00000000");
   expect(isStaleTemporary(name, 0, day)).toBe(false);
   expect(isStaleTemporary(name, 0, day + 1)).toBe(true);

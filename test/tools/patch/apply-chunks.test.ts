@@ -17,33 +17,28 @@ function chunksOf(lines: readonly string[]): FileUpdate["chunks"] {
 
 test.each([
   ["a line is replaced", "a\nb\nc\n", [" a", "-b", "+B"], "a\nB\nc\n"],
-  [
-    "lines are found one place after the other",
-    "x\na\nx\na\n",
-    ["@@", " x", "-a", "@@", " x", "-a", "+b"],
-    "x\nx\nb\n",
-  ],
-  ["what is named says where", "f\nx\ng\nx\n", ["@@ g", "-x", "+y"], "f\nx\ng\ny\n"],
-  ["places are named one in another", "A\nm\nB\nm\nx\n", ["@@ B", "@@ m", "-x", "+y"], "A\nm\nB\nm\ny\n"],
-  ["a place may begin with its own name", "f\ng\nx\n", ["@@ g", " g", "-x", "+y"], "f\ng\ny\n"],
-  ["the end is meant", "x\na\nx\n", ["-x", "+y", "*** End of File"], "x\na\ny\n"],
-  ["lines are added behind what is named", "a\nb\n", ["@@ a", "+x"], "a\nx\nb\n"],
+  ["chunks are applied in order", "x\na\nx\na\n", ["@@", " x", "-a", "@@", " x", "-a", "+b"], "x\nx\nb\n"],
+  ["an @@ line selects the place", "f\nx\ng\nx\n", ["@@ g", "-x", "+y"], "f\nx\ng\ny\n"],
+  ["nested @@ lines select the place", "A\nm\nB\nm\nx\n", ["@@ B", "@@ m", "-x", "+y"], "A\nm\nB\nm\ny\n"],
+  ["the @@ line may be repeated as context", "f\ng\nx\n", ["@@ g", " g", "-x", "+y"], "f\ng\ny\n"],
+  ["End of File selects the last match", "x\na\nx\n", ["-x", "+y", "*** End of File"], "x\na\ny\n"],
+  ["lines are added after the @@ line", "a\nb\n", ["@@ a", "+x"], "a\nx\nb\n"],
   ["lines are added at the end", "a\n", ["+x", "+y"], "a\nx\ny\n"],
-  ["lines are added to nothing", "", ["+x"], "x\n"],
-  ["all is removed", "a\n", ["-a"], ""],
-  ["blanks at the end do not matter", "a  \nb\n", [" a", "-b", "+c"], "a  \nc\n"],
-  ["blanks before it do not matter", "\ta\n\tb\n", [" a", "-b", "+\tc"], "\ta\n\tc\n"],
-  ["typographic characters do not matter", "it’s – “x”\n", ['-it\'s - "x"', "+y"], "y\n"],
-  ["line ends stay as they are", "a\r\nb\nc\r\n", [" a", "-c", "+d"].toSpliced(1, 0, " b"), "a\r\nb\nd\r\n"],
-  ["a missing end stays missing", "a\nb", ["-a", "+x"], "x\nb"],
-  ["a last line gets an end when another follows", "a\nb", ["@@ b", "+c"], "a\nb\nc\n"],
-  ["a last line gets an end when it is replaced", "a\nb", ["-b", "+c"], "a\nc\n"],
-  ["a byte order mark stays", "\u{feff}a\nb\n", ["-a", "+x"], "\u{feff}x\nb\n"],
+  ["lines are added to an empty file", "", ["+x"], "x\n"],
+  ["all lines are removed", "a\n", ["-a"], ""],
+  ["trailing white space is ignored", "a  \nb\n", [" a", "-b", "+c"], "a  \nc\n"],
+  ["leading white space is ignored", "\ta\n\tb\n", [" a", "-b", "+\tc"], "\ta\n\tc\n"],
+  ["typographic characters match their ASCII forms", "it’s – “x”\n", ['-it\'s - "x"', "+y"], "y\n"],
+  ["line endings are kept", "a\r\nb\nc\r\n", [" a", "-c", "+d"].toSpliced(1, 0, " b"), "a\r\nb\nd\r\n"],
+  ["a missing final newline stays missing", "a\nb", ["-a", "+x"], "x\nb"],
+  ["a last line gets a newline when another follows", "a\nb", ["@@ b", "+c"], "a\nb\nc\n"],
+  ["a replaced last line gets a newline", "a\nb", ["-b", "+c"], "a\nc\n"],
+  ["a byte order mark is kept", "\u{feff}a\nb\n", ["-a", "+x"], "\u{feff}x\nb\n"],
 ])("%s", (_, old, lines, made) => {
   expect(update(old, ...lines)).toBe(made);
 });
 
-test("what is not there is said", () => {
+test("lines that are not in the file are reported", () => {
   expect(() => update("a\nb\n", "-c")).toThrow("these lines are not in it:\nc");
   expect(() => update("a\nb\n", "@@ b", "-a")).toThrow("these lines are not in it after line 2:\na");
   expect(() => update("a\nb\n", "@@ c", "-a")).toThrow("these lines are not in it:\nc");
@@ -54,7 +49,7 @@ test("two parts of a patch cannot change the same line", () => {
   expect(() => update("a\nb", "-b", "+c", "@@", "+d")).toThrow("two parts of the patch change the same lines");
 });
 
-test("hostile lines do not take hours", () => {
+test("many similar lines are refused instead of matched slowly", () => {
   const lines = [...Array.from({ length: 20_000 }, () => " same line"), "-other"];
   expect(() => update("same line\n".repeat(100_000), ...lines)).toThrow("too similar");
 });
@@ -67,7 +62,7 @@ test.each([
   ["a\r\nb\r\n", ["-a", "+x", " b"]],
   ["a\nb\n", ["+c"]],
   ["a\n", ["-a"]],
-])("git takes the diff of %j", async (old, lines) => {
+])("git applies the unified diff of %j", async (old, lines) => {
   const folder = await temporaryFolder();
   const { text, unifiedDiff } = applyChunks(old, chunksOf(lines));
   await writeFile(join(folder, "f"), old);

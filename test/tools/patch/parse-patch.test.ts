@@ -64,45 +64,49 @@ const bare = patch("*** Delete File: a");
 
 test.each([
   ["a heredoc", `apply_patch <<'EOF'\n${bare}\nEOF`],
-  ["one without a command", `<<EOF\n${bare}\nEOF`],
-  ["one in double quotes with another word", `apply_patch <<"PATCH"\n${bare}\nPATCH\n`],
-  ["blanks around it", `\n  ${bare}  \n\n`],
-  ["blanks around its markers", bare.replaceAll(/^/gm, " ").replace(" *** Delete", "*** Delete")],
-  ["line ends of another system", bare.replaceAll("\n", "\r\n")],
+  ["a heredoc without a command", `<<EOF\n${bare}\nEOF`],
+  ["a heredoc with a quoted delimiter", `apply_patch <<"PATCH"\n${bare}\nPATCH\n`],
+  ["white space around the patch", `\n  ${bare}  \n\n`],
+  ["white space around its markers", bare.replaceAll(/^/gm, " ").replace(" *** Delete", "*** Delete")],
+  ["CRLF line endings", bare.replaceAll("\n", "\r\n")],
 ])("%s is unwrapped", (_, input) => {
   expect(parsePatch(input)).toEqual([{ type: "delete", path: "a" }]);
 });
 
 test.each([
-  ["numbers of a unified diff", "@@ -1,2 +3,4 @@"],
-  ["numbers and nothing else", "@@ -1 +3 @@"],
+  ["line numbers of a unified diff", "@@ -1,2 +3,4 @@"],
+  ["short line numbers of a unified diff", "@@ -1 +3 @@"],
   ["nothing", "@@"],
-])("%s after @@ are no context", (_, line) => {
+])("%s after @@ is not taken as context", (_, line) => {
   expect(parsePatch(patch("*** Update File: a", line, "-x"))).toMatchObject([{ chunks: [{ contexts: [] }] }]);
 });
 
-test("empty lines behind a chunk are not part of it", () => {
+test("empty lines after a chunk are not part of it", () => {
   const parsed = parsePatch(patch("*** Update File: a", "-x", "", "", "*** Delete File: b"));
   expect(parsed).toMatchObject([{ chunks: [{ lines: [{ kind: "removed", text: "x" }] }] }, { type: "delete" }]);
 });
 
 test.each([
-  ["no beginning", "*** Delete File: a\n*** End Patch", "the first line must be '*** Begin Patch'"],
+  ["no begin marker", "*** Delete File: a\n*** End Patch", "the first line must be '*** Begin Patch'"],
+  ["no end marker", "*** Begin Patch\n*** Delete File: a", "the last line must be '*** End Patch'"],
+  ["only a begin marker", "*** Begin Patch", "the last line must be '*** End Patch'"],
+  ["no files", patch(), "the patch has no files"],
+  ["a line that is not a patch header", patch("diff --git a b"), "line 2 of the patch: expected '*** Add File: '"],
   [
-    "no end, as of a patch that was cut",
-    "*** Begin Patch\n*** Delete File: a",
-    "the last line must be '*** End Patch'",
+    "an added file without plus lines",
+    patch("*** Add File: a", "text"),
+    "line 3 of the patch: expected '*** Add File: '",
   ],
-  ["only a beginning", "*** Begin Patch", "the last line must be '*** End Patch'"],
-  ["nothing in it", patch(), "the patch has no files"],
-  ["something else", patch("diff --git a b"), "line 2 of the patch: expected '*** Add File: '"],
-  ["a new file without plus", patch("*** Add File: a", "text"), "line 3 of the patch: expected '*** Add File: '"],
-  ["an update of nothing", patch("*** Update File: a"), "line 3 of the patch: no changes given for a"],
-  ["a place without lines", patch("*** Update File: a", "@@ x"), "line 4 of the patch: expected lines that start"],
-  ["a line of no kind", patch("*** Update File: a", "-x", "y"), "line 4 of the patch: expected a line that starts"],
+  ["an update without changes", patch("*** Update File: a"), "line 3 of the patch: no changes given for a"],
+  ["an @@ line without lines", patch("*** Update File: a", "@@ x"), "line 4 of the patch: expected lines that start"],
+  [
+    "a line without a prefix",
+    patch("*** Update File: a", "-x", "y"),
+    "line 4 of the patch: expected a line that starts",
+  ],
   ["no path", patch("*** Delete File:  "), "line 2 of the patch: expected '*** Add File: '"],
   ["NUL in a path", patch("*** Delete File: a\0b"), "line 2 of the patch: expected a path, without NUL"],
-  ["NUL in another", patch("*** Update File: a", "*** Move to: b\0"), "line 3 of the patch: expected a path"],
+  ["NUL in a move path", patch("*** Update File: a", "*** Move to: b\0"), "line 3 of the patch: expected a path"],
 ])("a patch with %s is refused", (_, input, problem) => {
   expect(() => parsePatch(input)).toThrow(problem);
 });
