@@ -1,8 +1,8 @@
 // How much of what the machine can do is left when messages go through actors.
-import { actorFlood, actorPingPong, bareFlood, barePingPong } from "./support/hops.js";
+import { actorFlood, actorPingPong, bareFlood, barePingPong } from "./support/message-rates.js";
 import { interleaved } from "./support/measure.js";
 import { met, percent, printTable, whole } from "./support/table.js";
-import { openThreads } from "./support/threads.js";
+import { openThreads } from "./support/echo-threads.js";
 
 const rounds = 9;
 const hops = 200_000;

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Compacted, compactAll, openCompacted } from "./compaction/large-histories.js";
 import { longestPause } from "./compaction/pause.js";
 import { startServer } from "./compaction/summary-server.js";
-import { ConversationManager } from "./support/built.js";
+import { ConversationManager } from "./support/built-package.js";
 import { type LoopDelay, loopDelay } from "./support/loop-delay.js";
 import { median } from "./support/measure.js";
 import { pacedProvider } from "./support/paced-provider.js";

@@ -1,7 +1,7 @@
 // Whether many conversations leave one another alone: turns beside a flooder, and a shutdown while turns run.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { ConversationManager } from "./support/built.js";
+import { ConversationManager } from "./support/built-package.js";
 import type { ModelEvent, ModelRequest } from "../src/messages/model.js";
 import type { Provider } from "../src/providers/provider.js";
 import { median } from "./support/measure.js";

@@ -1,7 +1,7 @@
 // What counting ten megabytes of text does to fifty conversations that stream meanwhile, in the pool and in the main thread.
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { exactTokens } from "../src/compaction/tokens/exact-tokens.js";
-import { ConversationManager } from "./support/built.js";
+import { ConversationManager } from "./support/built-package.js";
 import { type LoopDelay, loopDelay } from "./support/loop-delay.js";
 import { median } from "./support/measure.js";
 import { pacedProvider } from "./support/paced-provider.js";

@@ -5,7 +5,7 @@ import type { OwnLine } from "../src/messages/rollout-line.js";
 import type { SecretKind } from "../src/base/text/redaction.js";
 import { encodeLine, lineEncoder } from "../src/rollouts/file/encode.js";
 import { corpusFiles } from "./redaction/corpus.js";
-import { line } from "./support/line.js";
+import { line } from "./support/sample-line.js";
 import { interleaved, perSecond } from "./support/measure.js";
 import { percent, printTable, whole } from "./support/table.js";
 

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { homePaths } from "../src/config/paths.js";
-import { conversationId, type Kind } from "./resume/kind.js";
+import { conversationId, type Kind } from "./resume/rollout-kind.js";
 import { median } from "./support/measure.js";
 import { met, printTable, whole } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";

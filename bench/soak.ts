@@ -3,7 +3,7 @@ import { checks } from "./soak/checks.js";
 import { type Counts, type SoakLoad, total } from "./soak/load.js";
 import { earlySecondOf, judgedFromSeconds, type Memory, memoryBefore } from "./soak/memory.js";
 import { playedIn, startServer } from "./soak/processes.js";
-import { readBack } from "./soak/read-back.js";
+import { readBack } from "./soak/check-rollouts.js";
 import { median } from "./support/measure.js";
 import { met, percent, printTable, whole } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";

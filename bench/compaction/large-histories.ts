@@ -5,7 +5,7 @@ import type { ResponseItem } from "../../src/messages/response-item.js";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { wireProvider } from "../../src/providers/wire-provider.js";
-import { ConversationManager } from "../support/built.js";
+import { ConversationManager } from "../support/built-package.js";
 import { variedText } from "../support/varied-text.js";
 
 type Conversation = Awaited<ReturnType<ConversationManager["newConversation"]>>["conversation"];

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import type { ResponseItem } from "../../src/messages/response-item.js";
 import type { Provider } from "../../src/providers/provider.js";
-import { ConversationManager } from "../support/built.js";
+import { ConversationManager } from "../support/built-package.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const summaryMs = 3_000;

@@ -5,7 +5,7 @@ import type { MessageItem, ResponseItem } from "../../src/messages/response-item
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
 import { variedText } from "../support/varied-text.js";
-import { conversationId, type Kind } from "./kind.js";
+import { conversationId, type Kind } from "./rollout-kind.js";
 
 const now = new Date("2026-11-16T00:00:00.000Z");
 const timestamp = now.toISOString();

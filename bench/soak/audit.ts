@@ -1,7 +1,7 @@
 import type { Event, EventMsg } from "../../src/messages/event.js";
 import { type Check, find, type Findings } from "./checks.js";
 import { add, type Counts } from "./load.js";
-import { lettersPerDelta } from "./script.js";
+import { lettersPerDelta } from "./soak-script.js";
 
 /** What all conversations together have seen. */
 export interface Tally {

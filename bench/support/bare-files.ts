@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { encodedLine } from "./line.js";
+import { encodedLine } from "./sample-line.js";
 import { inLanes, perSecond } from "./measure.js";
 
 const bytes = Buffer.from(encodedLine);

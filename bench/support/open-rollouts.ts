@@ -7,7 +7,7 @@ import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "
 import { redactionRules } from "../../src/config/secrets/redact.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";
-import { line } from "./line.js";
+import { line } from "./sample-line.js";
 
 export interface OpenRollouts extends AsyncDisposable {
   /** Appends a line to one of them and waits until it is durable. */

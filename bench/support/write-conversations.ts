@@ -4,7 +4,7 @@ import { newConversationId } from "../../src/actors/conversation/open/opener.js"
 import { homePaths } from "../../src/config/paths.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";
-import { line } from "./line.js";
+import { line } from "./sample-line.js";
 
 const answersEach = 6;
 

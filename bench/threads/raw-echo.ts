@@ -1,5 +1,5 @@
 import type { EchoOp } from "../support/echo.js";
-import { ownPort } from "../support/own-port.js";
+import { ownPort } from "../support/worker-port.js";
 
 const port = ownPort();
 port.on("message", (op: EchoOp) => {

@@ -1,7 +1,7 @@
 // One process of the benchmark `resume`: it writes a rollout, reads one with nothing but Node, or resumes one.
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { conversationId, type Kind } from "../resume/kind.js";
+import { conversationId, type Kind } from "../resume/rollout-kind.js";
 
 /** What reading or resuming took in a process of its own, without the start of that process. */
 export interface Taken {
@@ -23,10 +23,10 @@ if (what === "write") {
   await writeRollout(path, Number(bytes), kind as Kind);
   process.send?.(null);
 } else if (what === "bare") {
-  const { readBare } = await import("../resume/bare.js");
+  const { readBare } = await import("../resume/read-bare.js");
   await measured(async () => readBare(path));
 } else {
-  const { ConversationManager } = await import("../support/built.js");
+  const { ConversationManager } = await import("../support/built-package.js");
   await measured(async () => {
     const manager = new ConversationManager({ home: path, env: { XDG_RUNTIME_DIR: path } });
     const conversation = await manager.resumeConversation(conversationId);

@@ -1,7 +1,7 @@
 // One process of the benchmark `scale`: the server, or one of the two clients.
-import { floor } from "../scale/floor.js";
+import { floor } from "../scale/bare-client.js";
 import { type Load, measured, type OpenClient } from "../scale/load.js";
-import { product } from "../scale/product.js";
+import { product } from "../scale/cody-client.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

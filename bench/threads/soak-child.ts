@@ -1,7 +1,7 @@
 // One process of the benchmark `soak`: the server, or the client.
 import type { SoakLoad } from "../soak/load.js";
-import { playSoak } from "../soak/play.js";
-import { serveSoak } from "../soak/serve.js";
+import { playSoak } from "../soak/play-soak.js";
+import { serveSoak } from "../soak/soak-server.js";
 
 const [what, text] = process.argv.slice(2);
 if (what === "server") await serve();

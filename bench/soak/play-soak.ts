@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { ConversationConfig } from "../../src/messages/conversation-config.js";
-import { ConversationManager } from "../support/built.js";
+import { ConversationManager } from "../support/built-package.js";
 import { EventAudit, type Tally } from "./audit.js";
-import { leftOpen } from "./left-open.js";
+import { leftOpen } from "./open-files.js";
 import type { Counts, SoakLoad, SoakReport } from "./load.js";
 import { sampledMemory } from "./memory.js";
-import { Watch } from "./watch.js";
+import { Watch } from "./turn-watchdog.js";
 
 interface World {
   readonly load: SoakLoad;

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../src/actors/conversation/handle.js";
-import { ConversationManager } from "../support/built.js";
+import { ConversationManager } from "../support/built-package.js";
 import type { Client, Load } from "./load.js";
 
 /** The same with conversations that are saved, as an ordinary use of the library. */

@@ -2,7 +2,7 @@ import type { WireApi } from "../../src/messages/config.js";
 import type { LoggedRequest } from "../../src/mock-llm/respond.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { add, type ServerReport } from "./load.js";
-import { soakScript } from "./script.js";
+import { soakScript } from "./soak-script.js";
 
 export interface SoakServer {
   readonly urls: Readonly<Record<WireApi, string>>;
