@@ -1,4 +1,4 @@
-// How many lines become durable in a second through the outbox and the writer's thread, beside what the disk can do.
+// Measures durable appends per second through the outbox and the writer thread, compared with direct writes.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { openBareFiles } from "./support/bare-files.js";
 import { inLanes, interleaved, median, perSecond } from "./support/measure.js";
@@ -30,19 +30,23 @@ const measured = await interleaved(rounds, [
   {
     name: "1 conversation, one line at a time",
     measure: () =>
-      watched("1 conversation, one line at a time", oneByOne, () => inLanes(1, oneByOne, () => rollouts.save(0))),
+      rateWithLoopDelay("1 conversation, one line at a time", oneByOne, () =>
+        inLanes(1, oneByOne, () => rollouts.save(0)),
+      ),
   },
   { name: "one file, 100 lines for each sync", measure: () => files.grouped(grouped, inFlight) },
   {
     name: "1 conversation, 100 lines in flight",
     measure: () =>
-      watched("1 conversation, 100 lines in flight", grouped, () => inLanes(inFlight, grouped, () => rollouts.save(0))),
+      rateWithLoopDelay("1 conversation, 100 lines in flight", grouped, () =>
+        inLanes(inFlight, grouped, () => rollouts.save(0)),
+      ),
   },
   { name: "1,000 files, four at a time", measure: () => files.inPool(linesEach) },
   {
     name: "1,000 conversations at once",
     measure: () =>
-      watched("1,000 conversations at once", lines, () =>
+      rateWithLoopDelay("1,000 conversations at once", lines, () =>
         Promise.all(
           Array.from({ length: conversations }, (_, index) => inLanes(1, linesEach, () => rollouts.save(index))),
         ),
@@ -61,8 +65,8 @@ printTable(
 );
 console.log("  (an idle loop shows 1.1 to 1.3 ms: it is looked at every millisecond)");
 
-/** Also looks at how long the main thread's loop was kept from everything else. */
-async function watched(name: string, count: number, work: () => Promise<unknown>): Promise<number> {
+/** Measures a rate and also records the event loop delay of the main thread. */
+async function rateWithLoopDelay(name: string, count: number, work: () => Promise<unknown>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   histogram.enable();
   const rate = await perSecond(count, work);

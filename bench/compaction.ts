@@ -1,5 +1,5 @@
-// What compacting ten histories of a megabyte does to fifty conversations that stream meanwhile, in the pools and in the
-// main thread, and how long a person waits for a compaction that was prepared.
+// Measures how compacting ten histories of 1 MB affects fifty streaming conversations, in the pools and in the main
+// thread, and how long a turn is delayed by a prepared compaction.
 import { setTimeout } from "node:timers/promises";
 import { type Compacted, compactAll, openCompacted } from "./compaction/large-histories.js";
 import { longestPause } from "./compaction/pause.js";
@@ -22,7 +22,7 @@ interface Phase {
   readonly work: () => Promise<unknown>;
   readonly delays: LoopDelay[];
   readonly ms: number[];
-  /** How long turns took that ended meanwhile. */
+  /** The durations of the turns that ended in this phase. */
   readonly turns: number[];
 }
 
@@ -40,7 +40,7 @@ await setTimeout(phaseMs);
 const idle = phase("conversations only", () => setTimeout(phaseMs));
 const pooled = phase("compacting in the pools", () => compactAll(pools));
 const own = phase("compacting in the main thread", () => compactAll(here));
-// Threads start and tokenizers are loaded before it counts.
+// Start the threads and load the tokenizers before measuring.
 for (const each of [pools, here]) await compactAll(await refilled(each));
 for (let round = 0; round < rounds; round += 1) {
   await measure(idle);
@@ -114,7 +114,7 @@ function maxOf({ delays }: Phase): number {
 
 async function refilled(compacted: Compacted): Promise<Compacted> {
   await compacted.refill();
-  // What filling them left to do is done, and its garbage gone, before anything is measured.
+  // Let background work and garbage collection finish before measuring.
   await setTimeout(500);
   return compacted;
 }

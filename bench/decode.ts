@@ -1,4 +1,4 @@
-// What a delta costs on its way from the socket to our events: the SDK's iterator beside our parser and our fetch.
+// Measures the cost of a delta from the socket to a model event: the SDK's iterator, and our parser with two transports.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -16,9 +16,9 @@ const lanes = 20;
 const requests = 300;
 const deltas = 200;
 
-interface Way {
+interface Variant {
   readonly name: string;
-  /** One request; gives the deltas it saw. */
+  /** Sends one request and returns the number of deltas received. */
   readonly run: () => Promise<number>;
   readonly rates: number[];
   readonly cpu: number[];
@@ -28,24 +28,24 @@ const server = fork(fileURLToPath(new URL("./threads/delta-server.js", import.me
 const [port] = (await once(server, "message")) as [number];
 const url = `http://127.0.0.1:${port}/v1`;
 const sdk = new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 });
-// A proxy that is not used for this address: undici's fetch and its web streams all the same.
+// The proxy is not used for this address, but it makes the transport use undici's fetch and web streams.
 const viaUndici = connectionBy(createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" }));
 const viaNode = connectionBy(createTransport({}));
 
-const ways: Way[] = [
-  way("bare node:http, split, JSON.parse", () => bareDeltas(url)),
-  way("SDK's iterator", sdkDeltas),
-  way("our events, undici's fetch", () => wireDeltas(viaUndici)),
-  way("our events, our fetch", () => wireDeltas(viaNode)),
+const variants: Variant[] = [
+  variant("bare node:http, split, JSON.parse", () => bareDeltas(url)),
+  variant("SDK's iterator", sdkDeltas),
+  variant("our events, undici's fetch", () => wireDeltas(viaUndici)),
+  variant("our events, our fetch", () => wireDeltas(viaNode)),
 ];
-for (let round = 0; round <= rounds; round += 1) for (const each of ways) await measure(each, round > 0);
+for (let round = 0; round <= rounds; round += 1) for (const each of variants) await measure(each, round > 0);
 server.disconnect();
 
-const bareCpu = median(ways[0]?.cpu ?? []);
+const bareCpu = median(variants[0]?.cpu ?? []);
 printTable(
   `${requests} requests x ${deltas} deltas, ${lanes} at once (median of ${rounds})`,
   ["what", "deltas/s", "CPU us/delta", "to bare"],
-  ways.map(({ name, rates, cpu }) => [
+  variants.map(({ name, rates, cpu }) => [
     name,
     whole(median(rates)),
     median(cpu).toFixed(2),
@@ -58,11 +58,11 @@ function connectionBy(transport: Transport): WireConnection {
   return { provider: "bench", api: "responses", baseUrl: url, transport, credential: () => "none" };
 }
 
-function way(name: string, run: () => Promise<number>): Way {
+function variant(name: string, run: () => Promise<number>): Variant {
   return { name, run, rates: [], cpu: [] };
 }
 
-async function measure({ name, run, rates, cpu }: Way, counts: boolean): Promise<void> {
+async function measure({ name, run, rates, cpu }: Variant, counts: boolean): Promise<void> {
   let seen = 0;
   const [begin, usage] = [performance.now(), process.cpuUsage()];
   await inLanes(lanes, requests, async () => {
@@ -87,7 +87,7 @@ async function wireDeltas(connection: WireConnection): Promise<number> {
   let count = 0;
   const request = { conversationId: "c", model: "m", instructions: "", input: [], tools: [] };
   for await (const event of openaiResponses(connection, request, new AbortController().signal)) {
-    // Deltas that arrive together are merged into one; each begins with this word.
+    // Deltas that arrive together are merged; each starts with this word.
     if (event.type === "text_delta") count += event.delta.split("word").length - 1;
   }
   return count;

@@ -1,4 +1,4 @@
-// What listing and searching ten thousand conversations takes, with and without what earlier commands left, beside
+// Measures listing and searching ten thousand conversations, with and without cached heads and index, compared with
 // `cody --version`.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { writeConversations } from "./support/write-conversations.js";
 
 const rounds = 7;
 const conversations = 10_000;
-/** A folder that has just changed is not believed. */
+/** The cache of a folder that has just changed is not used, so wait this long. */
 const settledMs = 2_500;
 const rare = ["search", `${conversations - 1}+2`];
 const common = ["search", "what"];
@@ -21,7 +21,7 @@ interface Subject {
   readonly name: string;
   readonly args: readonly string[];
   readonly expected: string;
-  /** What is taken away before each run. */
+  /** The caches to delete before each run. */
   readonly without?: readonly ("heads" | "index")[];
   readonly goal?: { readonly text: string; readonly isMet: (measured: Measured) => boolean };
 }
@@ -62,7 +62,7 @@ await compare("Searching the index", [
   { name: "a word of all", args: common, expected: "there are more", goal: small },
 ]);
 
-/** One after another, again and again, so that a busy moment of the machine meets all of them. */
+/** Interleaves the subjects, so that a busy moment of the machine affects all of them. */
 async function compare(title: string, subjects: readonly Subject[]): Promise<void> {
   const measured = [version, ...subjects].map((subject) => ({
     subject,
@@ -70,13 +70,13 @@ async function compare(title: string, subjects: readonly Subject[]): Promise<voi
     cpu: [] as number[],
     peak: 0,
   }));
-  // The first time is for warming up.
+  // The first round warms the caches and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     for (const each of measured) {
       const { args, expected } = each.subject;
-      takeAway(each.subject);
+      deleteCaches(each.subject);
       const ms = commands.time(args, expected);
-      takeAway(each.subject);
+      deleteCaches(each.subject);
       const { cpuMs, peakMb } = commands.usage(args, expected);
       if (round === 0) continue;
       each.ms.push(ms);
@@ -96,6 +96,6 @@ async function compare(title: string, subjects: readonly Subject[]): Promise<voi
   );
 }
 
-function takeAway({ without = [] }: Subject): void {
+function deleteCaches({ without = [] }: Subject): void {
   for (const name of without) rmSync(homePaths(home)[name], { force: true });
 }

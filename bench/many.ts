@@ -1,4 +1,4 @@
-// Whether many conversations leave one another alone: turns beside a flooder, and a shutdown while turns run.
+// Measures the fairness of many conversations: turns beside one that floods, and a shutdown while turns run.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ConversationManager } from "./support/built-package.js";

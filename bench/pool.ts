@@ -1,4 +1,4 @@
-// What counting ten megabytes of text does to fifty conversations that stream meanwhile, in the pool and in the main thread.
+// Measures how counting ten megabytes of text affects fifty streaming conversations, in the pool and in the main thread.
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { exactTokens } from "../src/compaction/tokens/exact-tokens.js";
 import { ConversationManager } from "./support/built-package.js";
@@ -102,7 +102,7 @@ function maxOf({ delays }: Phase): number {
   return median(delays.map(({ max }) => max));
 }
 
-/** As kind as one thread can be: others have their turn after each text. */
+/** Counts in the main thread and yields to the event loop after each text. */
 async function countHere(): Promise<void> {
   for (const text of texts) {
     await exactTokens([text], "o200k_base");

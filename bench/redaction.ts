@@ -1,4 +1,4 @@
-// What it costs to keep secrets from the disk, and how often a text without secrets is taken for one with some.
+// Measures the cost of redacting secrets from rollouts, and the rate of false positives.
 import { redactionRules } from "../src/config/secrets/redact.js";
 import { createTextRedactor } from "../src/config/secrets/text-redactor.js";
 import type { OwnLine } from "../src/messages/rollout-line.js";
@@ -21,8 +21,8 @@ const env = {
 const rules = redactionRules({}, env);
 const redactor = createTextRedactor(rules);
 const encode = lineEncoder(redactor);
-const withSecret = said(`the key is ${env.OPENAI_API_KEY}, keep it`);
-const long = said("const value = compute(input, options); // a line of code\n".repeat(1_000));
+const withSecret = assistantLine(`the key is ${env.OPENAI_API_KEY}, keep it`);
+const long = assistantLine("const value = compute(input, options); // a line of code\n".repeat(1_000));
 
 const measured = await interleaved(rounds, [
   { name: "500 bytes, encoded only", measure: () => perSecond(lines, () => times(lines, () => encodeLine(line))) },
@@ -45,7 +45,7 @@ printTable(
 );
 
 for (const shapes of [false, true]) {
-  const judge = createTextRedactor({ ...rules, shapes });
+  const corpusRedactor = createTextRedactor({ ...rules, shapes });
   const kinds = new Map<SecretKind, number>();
   const examples = new Map<string, number>();
   let [bytes, files, hits] = [0, 0, 0];
@@ -53,7 +53,7 @@ for (const shapes of [false, true]) {
     bytes += Buffer.byteLength(text);
     files += 1;
     let found = false;
-    judge.redact(text, (kind, value) => {
+    corpusRedactor.redact(text, (kind, value) => {
       found = true;
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       examples.set(value.slice(0, 40), (examples.get(value.slice(0, 40)) ?? 0) + 1);
@@ -72,7 +72,7 @@ for (const shapes of [false, true]) {
   console.log(`  mostly: ${frequent.map(([value, seen]) => `${seen} × ${JSON.stringify(value)}`).join(", ")}`);
 }
 
-function said(text: string): OwnLine {
+function assistantLine(text: string): OwnLine {
   const timestamp = "2026-11-16T00:00:00.000Z";
   const content = [{ type: "output_text" as const, text }];
   return { timestamp, type: "response_item", payload: { type: "message", role: "assistant", content } };

@@ -1,4 +1,4 @@
-// What resuming a long conversation takes, beside a Node that only reads and parses the same bytes.
+// Measures resuming a long conversation, compared with a Node process that only reads and parses the same bytes.
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { conversationId, type Kind } from "./resume/rollout-kind.js";
 import { median } from "./support/measure.js";
 import { met, printTable, whole } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";
-import type { Taken } from "./threads/resume-child.js";
+import type { Measurement } from "./threads/resume-child.js";
 
 const child = fileURLToPath(new URL("./threads/resume-child.js", import.meta.url));
 const megabyte = 1_000_000;
@@ -40,37 +40,42 @@ async function rowsOf(kind: Kind, size: number): Promise<string[][]> {
   await mkdir(conversations, { recursive: true, mode: 0o700 });
   const path = join(conversations, `${conversationId}.jsonl`);
   await answerOf(fork(child, ["write", path, String(size * megabyte), kind]));
-  const bare: Taken[] = [];
-  const resumed: Taken[] = [];
-  // The first round warms the caches and does not count.
+  const bare: Measurement[] = [];
+  const resumed: Measurement[] = [];
+  // The first round warms the caches and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
-    const taken = (await answerOf(fork(child, ["bare", path]))) as Taken;
-    const other = (await answerOf(fork(child, ["resume", home]))) as Taken;
+    const bareRun = (await answerOf(fork(child, ["bare", path]))) as Measurement;
+    const resumedRun = (await answerOf(fork(child, ["resume", home]))) as Measurement;
     if (round === 0) continue;
-    bare.push(taken);
-    resumed.push(other);
+    bare.push(bareRun);
+    resumed.push(resumedRun);
   }
   return [row(`${size} MB, read and parse`, bare), row(`${size} MB, resume`, resumed, bare, size === goalSize)];
 }
 
-function row(what: string, taken: readonly Taken[], bare?: readonly Taken[], hasGoal = false): string[] {
-  const ratio = bare === undefined ? 1 : of(taken, "ms") / of(bare, "ms");
-  const peak = Math.max(...taken.map(({ peakMb }) => peakMb));
+function row(
+  what: string,
+  measurements: readonly Measurement[],
+  bare?: readonly Measurement[],
+  hasGoal = false,
+): string[] {
+  const ratio = bare === undefined ? 1 : medianOf(measurements, "ms") / medianOf(bare, "ms");
+  const peak = Math.max(...measurements.map(({ peakMb }) => peakMb));
   return [
     what,
-    whole(of(taken, "count")),
-    whole(of(taken, "ms")),
+    whole(medianOf(measurements, "count")),
+    whole(medianOf(measurements, "ms")),
     ratio.toFixed(2),
     ...(hasGoal ? [`<= ${goalRatio}`, met(ratio <= goalRatio)] : ["", ""]),
-    whole(of(taken, "cpuMs")),
+    whole(medianOf(measurements, "cpuMs")),
     whole(peak),
     ...(hasGoal ? [`<= ${goalMb}`, met(peak <= goalMb)] : ["", ""]),
-    bare === undefined ? "" : of(taken, "blockedMs").toFixed(1),
+    bare === undefined ? "" : medianOf(measurements, "blockedMs").toFixed(1),
   ];
 }
 
-function of(taken: readonly Taken[], what: keyof Taken): number {
-  return median(taken.map((each) => each[what]));
+function medianOf(measurements: readonly Measurement[], what: keyof Measurement): number {
+  return median(measurements.map((each) => each[what]));
 }
 
 async function answerOf(forked: ChildProcess): Promise<unknown> {

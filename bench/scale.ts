@@ -1,4 +1,4 @@
-// How many conversations one process carries: deltas, CPU, memory and loop delay beside a bare client in the same run.
+// Measures many conversations in one process: deltas/s, CPU, memory and loop delay, compared with a bare client.
 import { measuredIn, startServer } from "./scale/processes.js";
 import type { Load, Measured } from "./scale/load.js";
 import { met, printTable, whole } from "./support/table.js";
@@ -14,10 +14,10 @@ for (const delayMs of [0, 10, 30]) {
   const ratios: string[][] = [];
   for (const conversations of sizes) {
     const load: Load = { conversations, turns, deltas, delayMs, url: server.url(delayMs), warmUpUrl: server.url(0) };
-    const floor = await measuredIn("floor", load);
-    const product = await measuredIn("product", load);
-    rows.push(row("bare client", load, floor), row("cody", load, product));
-    ratios.push(...ratiosOf(load, floor, product));
+    const bare = await measuredIn("bare", load);
+    const cody = await measuredIn("cody", load);
+    rows.push(row("bare client", load, bare), row("cody", load, cody));
+    ratios.push(...ratiosOf(load, bare, cody));
   }
   const pace = delayMs === 0 ? "instant" : `a delta each ${delayMs} ms`;
   printTable(
@@ -61,7 +61,7 @@ function row(what: string, load: Load, measured: Measured): string[] {
   ];
 }
 
-function ratiosOf({ conversations, delayMs, ...load }: Load, floor: Measured, product: Measured): string[][] {
+function ratiosOf({ conversations, delayMs, ...load }: Load, bare: Measured, cody: Measured): string[][] {
   if (conversations < 100) return [];
   const line = (what: string, ratio: number, goal: number, sign: "<=" | ">="): string[] => [
     what,
@@ -70,17 +70,17 @@ function ratiosOf({ conversations, delayMs, ...load }: Load, floor: Measured, pr
     `${sign} ${goal}x`,
     met(sign === "<=" ? ratio <= goal : ratio >= goal),
   ];
-  const loop = line("loop p99", product.delay.p99 / floor.delay.p99, goals.loop, "<=");
+  const loop = line("loop p99", cody.delay.p99 / bare.delay.p99, goals.loop, "<=");
   if (delayMs === 0) {
     return [
-      line("deltas/s", floor.wallMs / product.wallMs, goals.rate, ">="),
-      line("CPU per delta", product.cpuMs / floor.cpuMs, goals.cpu, "<="),
-      line("RSS", product.peakBytes / floor.peakBytes, goals.rss, "<="),
+      line("deltas/s", bare.wallMs / cody.wallMs, goals.rate, ">="),
+      line("CPU per delta", cody.cpuMs / bare.cpuMs, goals.cpu, "<="),
+      line("RSS", cody.peakBytes / bare.peakBytes, goals.rss, "<="),
       loop,
     ];
   }
   const idealMs = load.turns * load.deltas * delayMs;
   return delayMs === 30
-    ? [line("wall to ideal", product.wallMs / idealMs, goals.wallAt30, "<="), loop]
-    : [line("wall", product.wallMs / floor.wallMs, goals.wallAt10, "<="), loop];
+    ? [line("wall to ideal", cody.wallMs / idealMs, goals.wallAt30, "<="), loop]
+    : [line("wall", cody.wallMs / bare.wallMs, goals.wallAt10, "<="), loop];
 }

@@ -1,9 +1,9 @@
-// Whether conversations last: turns against a server with faults, each ended once, numbered and saved, in steady memory.
+// Runs turns against a faulty server and checks that each ends once, is numbered and saved, in steady memory.
 import { checks } from "./soak/checks.js";
 import { type Counts, type SoakLoad, total } from "./soak/load.js";
 import { earlySecondOf, judgedFromSeconds, type Memory, memoryBefore } from "./soak/memory.js";
 import { playedIn, startServer } from "./soak/processes.js";
-import { readBack } from "./soak/check-rollouts.js";
+import { checkRollouts } from "./soak/check-rollouts.js";
 import { median } from "./support/measure.js";
 import { met, percent, printTable, whole } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";
@@ -20,7 +20,7 @@ const load: SoakLoad = { seconds, conversations, turnsEach, directory: directory
 const { report, endedByItself } = await playedIn(load);
 const { requests, faults, refusals } = await server.report();
 const { findings, leftOpen } = report;
-await readBack(directory.path, report.submitted, findings);
+await checkRollouts(directory.path, report.submitted, findings);
 
 const turns = total(report.submitted);
 const failed = total(Object.fromEntries(Object.entries(report.ends).filter(([end]) => end.startsWith("failed"))));

@@ -1,4 +1,4 @@
-// How long short commands take, beside a Node that does nothing.
+// Measures the start-up time of short commands, compared with a Node process that does nothing.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ interface Start {
   readonly args: readonly string[];
   readonly home: string;
   readonly cwd: string;
-  /** What must stand in its output. */
+  /** A text that the output must contain. */
   readonly expected?: string;
 }
 
@@ -47,10 +47,10 @@ const commands: readonly Command[] = [
 ];
 const bare = "node -e 0";
 
-// Nothing else of this shell's environment: it may hold keys, and then a model would be asked.
+// Pass on nothing else of this shell's environment: with a key in it the command would call a real model.
 await compare("in an empty environment", {});
 const { NODE_EXTRA_CA_CERTS } = process.env;
-// Node reads these at every start, which makes every start slower, also the one that does nothing.
+// Node reads these certificates at every start, which slows down all commands, also the baseline.
 if (NODE_EXTRA_CA_CERTS !== undefined) await compare("with this shell's NODE_EXTRA_CA_CERTS", { NODE_EXTRA_CA_CERTS });
 
 async function compare(where: string, extra: Record<string, string>): Promise<void> {
@@ -72,7 +72,7 @@ async function compare(where: string, extra: Record<string, string>): Promise<vo
   );
 }
 
-/** Milliseconds; throws when the command does not say what it should. */
+/** The duration in milliseconds; throws if the command fails or prints something else. */
 function run(extra: Record<string, string>, { args, home, cwd, expected = "" }: Start): number {
   const { PATH } = process.env;
   const env = { PATH, HOME: directory.path, CODY_HOME: home, XDG_RUNTIME_DIR: directory.path, ...extra };

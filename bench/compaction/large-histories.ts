@@ -18,7 +18,7 @@ const model = "gpt-4.1";
 export interface Compacted {
   readonly manager: ConversationManager;
   readonly conversations: readonly Conversation[];
-  /** Gives each of them its megabyte again. */
+  /** Fills each history with a new megabyte. */
   refill(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface CompactedOptions {
   readonly where: "pools" | "main thread";
 }
 
-/** Conversations with long histories: as they are, or with a tokenizer and a provider that are injected, and so run here. */
+/** Opens conversations with long histories; an injected tokenizer and provider make them run in the main thread. */
 export async function openCompacted({ home, env, url, where }: CompactedOptions): Promise<Compacted> {
   const baseUrl = `${url}/v1`;
   const keys = { ...env, OPENAI_API_KEY: "sk-bench" };
@@ -59,7 +59,7 @@ export async function compactAll({ conversations }: Compacted): Promise<void> {
   if (failed !== undefined) throw new Error(`a history was not compacted: ${JSON.stringify(failed)}`);
 }
 
-/** New text every time: what was counted once is not counted again. */
+/** New text for every seed, because token counts are cached. */
 function history(seed: number): ResponseItem[] {
   const text = variedText(seed, historyChars);
   return Array.from({ length: historyChars / itemChars }, (_, index): ResponseItem => {
@@ -72,7 +72,7 @@ function history(seed: number): ResponseItem[] {
 
 const ordinary = { disallowedSpecial: new Set<string>() };
 
-/** As the threads do it, which must not stand still for a text of spaces. */
+/** Counts like the worker threads, which cut long runs of white space first. */
 function countHere(text: string): number {
   return cutRuns(text).reduce((sum, piece) => sum + countTokens(piece, ordinary), 0);
 }

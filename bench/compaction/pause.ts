@@ -12,13 +12,13 @@ const base = 2_000;
 const growth = 1_000;
 const turns = 12;
 
-/** The longest time a person waits for a turn of a model that answers at once and takes three seconds to summarize. */
+/** The longest turn with a model that answers at once and takes three seconds to summarize. */
 export async function longestPause(mode: "blocking" | "background"): Promise<number> {
   await using directory = await temporaryDirectory();
   const manager = new ConversationManager({
     home: directory.path,
     env: { XDG_RUNTIME_DIR: directory.path },
-    providers: [slowToSummarize()],
+    providers: [slowSummarizer()],
     config: { contextWindow: window, compaction: { mode } },
   });
   const { conversation } = await manager.newConversation({ provider: "slow", model: "slow" });
@@ -33,14 +33,14 @@ export async function longestPause(mode: "blocking" | "background"): Promise<num
   return longest;
 }
 
-function slowToSummarize(): Provider {
+function slowSummarizer(): Provider {
   return {
     name: "slow",
     stream: async function* (request, signal): AsyncGenerator<ModelEvent> {
       const summarizes = isAskedToSummarize(request);
       if (summarizes) await setTimeout(summaryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      yield { type: "item", itemId: "answer", item: said(summarizes ? "A summary" : "An answer") };
+      yield { type: "item", itemId: "answer", item: assistantMessage(summarizes ? "A summary" : "An answer") };
       yield { type: "usage", usage: usageOf(tokensOf(request)) };
       yield { type: "done", finishReason: "stop" };
     },
@@ -51,13 +51,13 @@ function isAskedToSummarize({ input }: ModelRequest): boolean {
   return JSON.stringify(input.at(-1)).includes("concise summary");
 }
 
-/** Every answer in the history is a thousand tokens. */
+/** Counts a thousand tokens for every answer in the history. */
 function tokensOf({ input }: ModelRequest): number {
   const answers = input.filter((item) => item.type === "message" && item.role === "assistant").length;
   return base + growth * (answers + 1);
 }
 
-function said(text: string): ResponseItem {
+function assistantMessage(text: string): ResponseItem {
   return { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
 }
 

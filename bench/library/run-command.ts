@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 
 const cody = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 
-/** What a process has used, as it says itself when it ends. */
+/** The resources a process used, as it reports itself on exit. */
 export interface Usage {
   readonly cpuMs: number;
   readonly peakMb: number;
 }
 
-/** Runs the built command line in a home, with nothing else of this shell's environment. */
+/** Runs the built command line with the given home and without the rest of this shell's environment. */
 export class Commands {
   readonly #folder: string;
   readonly #home: string;
@@ -23,14 +23,14 @@ export class Commands {
     this.#home = home;
     this.#usage = join(folder, "usage.json");
     this.#preload = join(folder, "usage.cjs");
-    const told = `JSON.stringify(process.resourceUsage())`;
+    const usageJson = `JSON.stringify(process.resourceUsage())`;
     writeFileSync(
       this.#preload,
-      `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(this.#usage)}, ${told}));`,
+      `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(this.#usage)}, ${usageJson}));`,
     );
   }
 
-  /** Milliseconds; throws when the command does not say what it should. */
+  /** The duration in milliseconds; throws if the command fails or prints something else. */
   time(args: readonly string[], expected: string): number {
     const begin = performance.now();
     this.#run([], args, expected);

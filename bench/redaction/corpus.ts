@@ -4,7 +4,7 @@ import { join } from "node:path";
 const code = /\.(?:[cm]?[jt]sx?|json|md|ya?ml|py|rs|go)$/;
 const maxFileBytes = 1_000_000;
 
-/** The texts of code below some folders: those of this project and of what it depends on, unless others are named. */
+/** The source files below the given folders; by default this project's sources and its dependencies. */
 export async function* corpusFiles(folders: readonly string[]): AsyncGenerator<string> {
   for (const folder of folders.length > 0 ? folders : ["src", "node_modules"]) {
     const names = (await readdir(folder, { recursive: true })).filter((name) => code.test(name));

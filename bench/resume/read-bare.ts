@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 const chunkBytes = 64 * 1024;
 const newline = 0x0a;
 
-/** Reads a file and parses every line of it, with nothing in between; gives the number of lines. */
+/** Reads a file, parses every line with JSON.parse, and returns the number of lines. */
 export function readBare(path: string): number {
   const fd = openSync(path, "r");
   let lines = 0;

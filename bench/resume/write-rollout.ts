@@ -9,7 +9,7 @@ import { conversationId, type Kind } from "./rollout-kind.js";
 
 const now = new Date("2026-11-16T00:00:00.000Z");
 const timestamp = now.toISOString();
-/** About 250,000 tokens, the window of a large model. */
+/** About 250,000 tokens, the context window of a large model. */
 const windowBytes = 1024 * 1024;
 const keptBytes = 80 * 1024;
 const stepsInTurn = 10;
@@ -17,22 +17,22 @@ const outputs = [300, 900, 2_000, 400, 6_000, 1_200, 12_000, 250, 3_000, 40_000]
 const textBytes = 512 * 1024;
 const everyThirtieth = 30;
 
-/** Writes a rollout of about so many bytes: turns with reasoning, tool calls and their outputs, and token counts. */
+/** Writes a rollout of about `bytes` bytes: turns with reasoning, tool calls, their outputs, and token counts. */
 export async function writeRollout(path: string, bytes: number, kind: Kind): Promise<void> {
   const file = createWriteStream(path, { mode: 0o600 });
   const labels = { provider: "offline", model: "offline", cwd: "/", source: "non_interactive" as const };
   file.write(encodeLine(sessionMetaLine({ conversationId, now, ...labels })));
   let written = 0;
   let sinceCompaction = 0;
-  let said: MessageItem[] = [];
+  let messages: MessageItem[] = [];
   for (let number = 0; written < bytes; number += 1) {
-    const turn = Array.from(linesOfTurn(number, said), encodeLine).join("");
+    const turn = Array.from(linesOfTurn(number, messages), encodeLine).join("");
     written += turn.length;
     sinceCompaction += turn.length;
     if (!file.write(turn)) await once(file, "drain");
     if (kind === "whole" || sinceCompaction < windowBytes) continue;
-    said = newestOf(said);
-    const line = encodeLine(compaction(number, said));
+    messages = newestOf(messages);
+    const line = encodeLine(compaction(number, messages));
     written += line.length;
     sinceCompaction = 0;
     file.write(line);
@@ -41,10 +41,10 @@ export async function writeRollout(path: string, bytes: number, kind: Kind): Pro
   await finished(file);
 }
 
-function* linesOfTurn(number: number, said: MessageItem[]): Generator<OwnLine> {
+function* linesOfTurn(number: number, messages: MessageItem[]): Generator<OwnLine> {
   const turnId = `turn-${number}`;
   const question = message("user", piece(number, 200 + (number % 7) * 250));
-  said.push(question);
+  messages.push(question);
   yield event({ type: "task_started", turn_id: turnId });
   yield { timestamp, type: "turn_context", payload: context(turnId) };
   yield item(question);
@@ -70,24 +70,24 @@ function* linesOfTurn(number: number, said: MessageItem[]): Generator<OwnLine> {
   yield event({ type: "task_complete", turn_id: turnId, last_agent_message: textOf(answer) });
 }
 
-function compaction(number: number, said: readonly MessageItem[]): OwnLine {
+function compaction(number: number, messages: readonly MessageItem[]): OwnLine {
   const summary = piece(number, 6_000);
   return {
     timestamp,
     type: "compacted",
-    payload: { message: summary, replacement_history: [...said, message("user", summary)] },
+    payload: { message: summary, replacement_history: [...messages, message("user", summary)] },
   };
 }
 
-function newestOf(said: readonly MessageItem[]): MessageItem[] {
+function newestOf(messages: readonly MessageItem[]): MessageItem[] {
   let left = keptBytes;
-  return said
+  return messages
     .toReversed()
     .filter((one) => (left -= textOf(one).length) > 0)
     .toReversed();
 }
 
-/** Like what programs print: lines, quotes, escapes, and now and then a character beyond Latin-1. */
+/** Text like the output of programs: lines, quotes, escapes, and sometimes a character beyond Latin-1. */
 function outputText(seed: number, chars: number): string {
   const text = piece(seed, chars);
   const shown = seed % everyThirtieth === 0 ? `✓ ${text} → done` : text;

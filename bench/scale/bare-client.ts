@@ -3,8 +3,8 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import type { Client, Load } from "./load.js";
 
-/** The least a client can do: keep-alive HTTP, SSE split, JSON.parse, one JSONL append for each turn. */
-export async function floor(load: Load, directory: string): Promise<Client> {
+/** The minimum of a client: keep-alive HTTP, splitting events, JSON.parse, one JSONL append per turn. */
+export async function bareClient(load: Load, directory: string): Promise<Client> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.conversations });
   const talk = async (index: number): Promise<void> => {
     const input: object[] = [];

@@ -2,8 +2,8 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { ConversationManager } from "../support/built-package.js";
 import type { Client, Load } from "./load.js";
 
-/** The same with conversations that are saved, as an ordinary use of the library. */
-export async function product(load: Load, directory: string): Promise<Client> {
+/** Runs the load with saved conversations, as ordinary users of the library do. */
+export async function codyClient(load: Load, directory: string): Promise<Client> {
   const manager = new ConversationManager({
     home: directory,
     env: { XDG_RUNTIME_DIR: directory, OPENAI_API_KEY: "key" },
@@ -22,7 +22,7 @@ export async function product(load: Load, directory: string): Promise<Client> {
   };
 }
 
-/** A slow reader gets neighbours merged, so letters are counted. */
+/** Counts letters, because a slow reader receives merged deltas. */
 async function playTurn(conversation: Conversation, deltas: number): Promise<void> {
   const id = await conversation.submit("go on");
   let letters = 0;

@@ -1,18 +1,18 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** What one process has to do. */
+/** The work of one process. */
 export interface Load {
   readonly conversations: number;
   readonly turns: number;
   readonly deltas: number;
   readonly delayMs: number;
-  /** The base URL of the server that answers at this pace. */
+  /** The base URL of the server with this delay. */
   readonly url: string;
-  /** The base URL of the server that answers at once. */
+  /** The base URL of the server without a delay. */
   readonly warmUpUrl: string;
 }
 
-/** Conversations that are open. */
+/** A client with its conversations open. */
 export interface Client {
   play(): Promise<void>;
   close(): Promise<void>;
@@ -20,17 +20,17 @@ export interface Client {
 
 export type OpenClient = (load: Load, directory: string) => Promise<Client>;
 
-/** Of the turns alone; opening and closing are told beside them. */
+/** The cost of the turns, and separately of opening and closing. */
 export interface Measured {
   readonly openMs: number;
   readonly closeMs: number;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** The process at its largest. */
+  /** The peak memory of the process. */
   readonly peakBytes: number;
-  /** What it had grown by then, since before the first conversation. */
+  /** The growth from before the first conversation to the peak. */
   readonly grownBytes: number;
-  /** Milliseconds, without the millisecond between two looks. */
+  /** Event loop delay in milliseconds, without the sampling interval. */
   readonly delay: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
@@ -38,7 +38,7 @@ const kibibyte = 1024;
 const nanosecondsPerMs = 1e6;
 const resolutionMs = 1;
 
-/** Measures what this process does with a load. */
+/** Runs a client in this process and measures it. */
 export async function measured(open: () => Promise<Client>): Promise<Measured> {
   const rss = process.memoryUsage.rss();
   const start = performance.now();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Load, Measured } from "./load.js";
 
-/** Everything that is measured has a process of its own, and so has the server. */
+/** The entry of the child processes: each measured client and the server run in their own. */
 const child = fileURLToPath(new URL("./threads/scale-child.js", import.meta.url));
 
 export async function startServer(): Promise<{ url(delayMs: number): string } & AsyncDisposable> {
@@ -18,7 +18,7 @@ export async function startServer(): Promise<{ url(delayMs: number): string } & 
   };
 }
 
-export async function measuredIn(what: "floor" | "product", load: Load): Promise<Measured> {
+export async function measuredIn(what: "bare" | "cody", load: Load): Promise<Measured> {
   return (await answerOf(fork(child, [what, JSON.stringify(load)]))) as Measured;
 }
 

@@ -3,7 +3,7 @@ import { type Check, find, type Findings } from "./checks.js";
 import { add, type Counts } from "./load.js";
 import { lettersPerDelta } from "./soak-script.js";
 
-/** What all conversations together have seen. */
+/** The totals over all conversations. */
 export interface Tally {
   deltas: number;
   readonly ends: Counts;
@@ -13,24 +13,24 @@ export interface Tally {
 
 type End = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
-/** Looks at every event of one conversation. */
+/** Checks every event of one conversation. */
 export class EventAudit {
   readonly #tally: Tally;
   readonly #started = new Set<string>();
-  /** How often each submission has ended. */
+  /** The number of ends of each submission. */
   readonly #ended = new Map<string, number>();
   #lastSeq = -1;
   #letters = 0;
   #awaited: { readonly id: string; readonly resolve: () => void } | undefined;
-  /** Whether something came since somebody last looked. */
-  heard = false;
+  /** Whether an event arrived since the watchdog last cleared this. */
+  sawEvent = false;
 
   constructor(tally: Tally) {
     this.#tally = tally;
   }
 
   see({ id, seq, msg }: Event): void {
-    this.heard = true;
+    this.sawEvent = true;
     this.#number(seq, msg);
     switch (msg.type) {
       case "agent_message_delta":
@@ -59,7 +59,7 @@ export class EventAudit {
     }
   }
 
-  /** Resolves when a submission has ended, the first time. */
+  /** Resolves when a submission has ended for the first time. */
   ended(id: string): Promise<void> {
     if (this.#ended.has(id)) return Promise.resolve();
     return new Promise((resolve) => {
@@ -67,12 +67,12 @@ export class EventAudit {
     });
   }
 
-  /** For a turn that does not end however long one waits. */
+  /** Stops waiting for a turn that does not end. */
   giveUp(): void {
     this.#awaited?.resolve();
   }
 
-  /** Says what was wrong with the ends of turns, when no more events can come. */
+  /** Reports turns that did not end exactly once, after the last event. */
   close(submitted: readonly string[]): void {
     for (const id of submitted) {
       const times = this.#ended.get(id) ?? 0;
@@ -84,10 +84,10 @@ export class EventAudit {
     }
   }
 
-  /** A merged delta carries the newest number of those in it; any other event the next. */
+  /** Checks the sequence: a merged delta has the number of its newest part, any other event the next number. */
   #number(seq: number, msg: EventMsg): void {
     const step = seq - this.#lastSeq;
-    // What the server sent in one piece may also have one number.
+    // Deltas that the server sent in one chunk may share one number.
     const most = msg.type === "agent_message_delta" ? msg.delta.length / lettersPerDelta : 1;
     if (msg.type === "lagged") this.#find("readers that lagged", `lagged by ${msg.to - msg.from + 1}`);
     else if (step < 1 || step > most) this.#find("gaps and doubles in the numbers", `${msg.type}: a step of ${step}`);

@@ -7,8 +7,8 @@ import type { Counts } from "./load.js";
 
 const lanes = 16;
 
-/** Reads every rollout a soak has left, and looks what else there is. */
-export async function readBack(directory: string, submitted: Readonly<Counts>, findings: Findings): Promise<void> {
+/** Checks every rollout that a soak has written, and looks for files that should not be there. */
+export async function checkRollouts(directory: string, submitted: Readonly<Counts>, findings: Findings): Promise<void> {
   const folder = join(directory, "home/conversations");
   const expected = Object.entries(submitted);
   await inLanes(lanes, expected.length, async (index) => {

@@ -1,6 +1,6 @@
 import { add, type Counts } from "./load.js";
 
-/** What must not happen, not even once. */
+/** Problems that must not happen even once. */
 export const checks = [
   "turns that did not end exactly once",
   "submissions that were refused",
@@ -15,7 +15,7 @@ export const checks = [
 ] as const;
 export type Check = (typeof checks)[number];
 
-/** What was found, with a few words about each kind of it. */
+/** The number of problems by check, and by detail. */
 export interface Findings {
   readonly counts: Counts;
   readonly details: Counts;

@@ -1,52 +1,52 @@
 import type { WireApi } from "../../src/messages/config.js";
 import type { Findings } from "./checks.js";
 
-/** What the client of a soak has to do. */
+/** The work of the client of a soak. */
 export interface SoakLoad {
   readonly seconds: number;
-  /** How many are open at a time. */
+  /** The number of conversations open at a time. */
   readonly conversations: number;
-  /** After so many turns a conversation is closed and another one opened: history must not be what fills the memory. */
+  /** Turns until a conversation is replaced by a new one, so that growing histories do not hide a leak. */
   readonly turnsEach: number;
-  /** An empty folder for everything that is saved. */
+  /** An empty folder for all saved files. */
   readonly directory: string;
-  /** The address of the server of each API. */
+  /** The URL of the server of each API. */
   readonly urls: Readonly<Record<WireApi, string>>;
 }
 
 export type Counts = Record<string, number>;
 
 export interface MemorySample {
-  /** Since the first turn. */
+  /** Seconds since the first turn. */
   readonly second: number;
   readonly rss: number;
-  /** The heap without what is dead, where it was just collected. */
+  /** The size of the live heap, if garbage was just collected. */
   readonly live: number | undefined;
 }
 
-/** What the client has seen. */
+/** The results of the client. */
 export interface SoakReport {
-  /** How many turns each conversation was given, by its id. */
+  /** The number of turns submitted to each conversation, by its id. */
   readonly submitted: Counts;
   readonly deltas: number;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** How turns ended, and what requests were sent again for, by code. */
+  /** Counts of how turns ended and of the reasons for retries, by code. */
   readonly ends: Counts;
   readonly retries: Counts;
   readonly findings: Findings;
   readonly memory: readonly MemorySample[];
-  /** How long it took from each interrupt to the end of its turn. */
+  /** The milliseconds from each interrupt to the end of its turn. */
   readonly interruptMs: readonly number[];
-  /** What the process still has open after the shutdown; undefined where that cannot be seen. */
+  /** Files that the process still has open after the shutdown; undefined if unknown. */
   readonly leftOpen: readonly string[] | undefined;
 }
 
-/** What the server has done. */
+/** The results of the server. */
 export interface ServerReport {
   readonly requests: number;
   readonly faults: Counts;
-  /** Why requests were refused that no fault was meant for. */
+  /** Counts of the reasons for which requests without a fault were refused. */
   readonly refusals: Counts;
 }
 

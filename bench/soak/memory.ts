@@ -3,12 +3,12 @@ import type { MemorySample } from "./load.js";
 const everyMs = 1_000;
 const windowSeconds = 10;
 const minuteSeconds = 60;
-/** From so many seconds on the first minute says how much memory is needed: before it V8 grows to its size. */
+/** Runs of at least this length are compared with their first minute; in shorter ones V8's heap is still growing. */
 export const judgedFromSeconds = 2 * minuteSeconds;
 
 /**
- * Notes how much memory the process has, each second. Everything that is dead is let go once for each window: V8
- * itself lets the dead grow to three times the living, over minutes, and who leaks looks the same for so long.
+ * Samples the memory of the process every second, and collects garbage once per window: by itself V8 lets garbage
+ * grow to three times the live heap over minutes, which cannot be told from a leak in that time.
  */
 export function sampledMemory(): { readonly samples: readonly MemorySample[] } & Disposable {
   const samples: MemorySample[] = [];
@@ -28,12 +28,12 @@ export interface Memory {
   readonly live: number;
 }
 
-/** The second whose memory is compared to that of the end: after a minute, or the first third of a short run. */
+/** The second whose memory is compared with the end: after a minute, or after a third of a short run. */
 export function earlySecondOf(seconds: number): number {
   return seconds >= judgedFromSeconds ? minuteSeconds : Math.ceil(seconds / 3);
 }
 
-/** The mean of the ten seconds before one, and what was last seen to live. */
+/** The mean RSS of the ten seconds before `end`, and the newest size of the live heap. */
 export function memoryBefore(samples: readonly MemorySample[], end: number): Memory {
   const before = samples.filter(({ second }) => second <= end);
   const window = before.filter(({ second }) => second > end - windowSeconds);

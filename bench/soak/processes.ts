@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ServerReport, SoakLoad, SoakReport } from "./load.js";
 
-/** Whose memory is measured has a process of its own, and so has the server. */
+/** The entry of the child processes: the measured client and the server each run in their own. */
 const child = fileURLToPath(new URL("./threads/soak-child.js", import.meta.url));
-/** What a run may take longer than it plays: the last turns, the shutdown, a machine that has other things to do. */
+/** The time a run may take beyond its seconds: the last turns, the shutdown, a busy machine. */
 const extraMs = 180_000;
 
 export interface ServerProcess extends AsyncDisposable {
@@ -29,7 +29,7 @@ export async function startServer(): Promise<ServerProcess> {
   };
 }
 
-/** What the client says, and whether its process ended without being told to: nothing may keep it. */
+/** The client's report, and whether its process exited by itself, as nothing may keep it alive. */
 export async function playedIn(load: SoakLoad): Promise<{ report: SoakReport; endedByItself: boolean }> {
   const client = fork(child, ["client", JSON.stringify(load)], {
     execArgv: [...process.execArgv, "--expose-gc"],

@@ -1,4 +1,4 @@
-/** Numbers below a bound that look random and are the same for the same seed. */
+/** A seeded generator of pseudo-random integers below a bound. */
 export function seeded(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

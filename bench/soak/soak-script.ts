@@ -3,14 +3,14 @@ import type { MockFault, MockReply, MockScript } from "../../src/mock-llm/script
 import { seeded, shuffled } from "./random.js";
 
 const deltas = 50;
-/** A reader that is slow gets neighbours merged, so deltas are counted by their letters. */
+/** Deltas are counted by their letters, because a slow reader receives merged deltas. */
 export const lettersPerDelta = 2;
-/** One answer of so many goes wrong. */
+/** One answer in this many has a fault. */
 const faultEvery = 100;
 const fastestMs = 5;
 const slowestMs = 20;
 const seeds: Readonly<Record<WireApi, number>> = { responses: 1, chat: 2, messages: 3 };
-/** So many bytes into an answer some of its text was shown; Responses says much before the first of it. */
+/** An offset in the answer after which some text was sent; Responses sends many bytes before the text. */
 const midBytes: Readonly<Record<WireApi, number>> = { responses: 9_000, chat: 4_000, messages: 3_000 };
 
 const text = Array.from({ length: deltas }, (_, index) => `${String.fromCodePoint(97 + (index % 26))} `).join("");
@@ -35,7 +35,7 @@ const faultsOf = (api: WireApi): readonly MockFault[] => [
   { type: "error_event", afterDeltas: deltas / 2 },
 ];
 
-/** Every fault once, each among a hundred answers at its own pace; then from the start. */
+/** A script with every fault once, each among a hundred answers of random pace, then repeated. */
 export function soakScript(api: WireApi): MockScript {
   const next = seeded(seeds[api]);
   const replies = shuffled(faultsOf(api), next).flatMap((fault) => {

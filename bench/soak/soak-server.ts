@@ -9,7 +9,7 @@ export interface SoakServer {
   report(): ServerReport;
 }
 
-/** A server for each API, so that each goes through all the faults. */
+/** Starts a server for each API, so that each API meets all the faults. */
 export async function serveSoak(): Promise<SoakServer> {
   let requests = 0;
   const faults = {};

@@ -1,29 +1,29 @@
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { EventAudit } from "./audit.js";
 
-const lookEveryMs = 1_000;
-/** So many looks without an event, and the turn is interrupted: the library waits five minutes for a silent server. */
+const checkEveryMs = 1_000;
+/** Checks without an event until a turn is interrupted; the library itself waits five minutes for a silent server. */
 const interruptAfter = 10;
-/** And after so many the turn is taken for lost. */
+/** Checks without an event until a turn is given up. */
 const giveUpAfter = 70;
 
 interface Watched {
   readonly conversation: Conversation;
   readonly audit: EventAudit;
-  silentLooks: number;
+  silentChecks: number;
   interruptedAt: number | undefined;
 }
 
-/** Interrupts turns of which nothing is heard any more, as a person would. */
-export class Watch implements Disposable {
+/** Interrupts turns that emit no events any more, as a person would. */
+export class TurnWatchdog implements Disposable {
   readonly #turns = new Set<Watched>();
-  /** How long turns took to end when they were interrupted. */
+  /** The milliseconds from each interrupt to the end of its turn. */
   readonly interruptMs: number[] = [];
-  readonly #timer = setInterval(() => this.#look(), lookEveryMs);
+  readonly #timer = setInterval(() => this.#check(), checkEveryMs);
 
-  /** Watches while a turn is played. */
+  /** Watches a turn until it ends. */
   async over(conversation: Conversation, audit: EventAudit, turn: Promise<void>): Promise<void> {
-    const watched: Watched = { conversation, audit, silentLooks: 0, interruptedAt: undefined };
+    const watched: Watched = { conversation, audit, silentChecks: 0, interruptedAt: undefined };
     this.#turns.add(watched);
     await turn;
     this.#turns.delete(watched);
@@ -34,15 +34,15 @@ export class Watch implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     for (const turn of this.#turns) {
-      turn.silentLooks = turn.audit.heard ? 0 : turn.silentLooks + 1;
-      turn.audit.heard = false;
-      if (turn.silentLooks === interruptAfter) {
+      turn.silentChecks = turn.audit.sawEvent ? 0 : turn.silentChecks + 1;
+      turn.audit.sawEvent = false;
+      if (turn.silentChecks === interruptAfter) {
         turn.interruptedAt = performance.now();
         void turn.conversation.interrupt();
       }
-      if (turn.silentLooks === giveUpAfter) turn.audit.giveUp();
+      if (turn.silentChecks === giveUpAfter) turn.audit.giveUp();
     }
   }
 }

@@ -5,15 +5,15 @@ import { encodedLine } from "./sample-line.js";
 import { inLanes, perSecond } from "./measure.js";
 
 const bytes = Buffer.from(encodedLine);
-/** As many as Node's pool has threads. */
+/** The number of threads in Node's pool. */
 const poolThreads = 4;
 
-/** The same lines with nothing between the benchmark and the disk. */
+/** Writes the same lines directly to files. */
 export interface BareFiles extends AsyncDisposable {
   readonly lineBytes: number;
   oneByOne(lines: number): Promise<number>;
   grouped(lines: number, linesPerSync: number): Promise<number>;
-  /** All files, so many lines each, through the thread pool. */
+  /** Appends `linesEach` lines to every file through the thread pool. */
   inPool(linesEach: number): Promise<number>;
 }
 

@@ -2,10 +2,10 @@ import { Agent, request } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
 
-/** The least a client can do: keep-alive HTTP, a split at empty lines, JSON.parse. Gives the deltas it saw. */
+/** The minimum of a client: keep-alive HTTP, a split at empty lines, JSON.parse. Returns the number of deltas. */
 export function bareDeltas(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request(`${url}/responses`, { method: "POST", agent }, (response) => {
+    const sent = request(`${url}/responses`, { method: "POST", agent }, (response) => {
       let rest = "";
       let count = 0;
       response.setEncoding("utf8");
@@ -20,7 +20,7 @@ export function bareDeltas(url: string): Promise<number> {
       });
       response.on("end", () => resolve(count));
     });
-    asked.on("error", reject);
-    asked.end("{}");
+    sent.on("error", reject);
+    sent.end("{}");
   });
 }

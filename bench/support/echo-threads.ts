@@ -7,7 +7,7 @@ import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
 import type { EchoAnswers, EchoOp } from "./echo.js";
 import { inLanes, perSecond } from "./measure.js";
 
-/** The same echo in three threads: behind a bare port, behind Comlink, and as an actor. */
+/** The same echo in three threads: with a raw port, with Comlink, and as an actor. */
 export interface Threads {
   rawAsks(lanes: number, count: number): Promise<number>;
   comlinkAsks(lanes: number, count: number): Promise<number>;
@@ -29,9 +29,9 @@ export function openThreads(): Threads {
   const comlink = Comlink.wrap<Echo>(comlinkEndpoint(comlinkThread.port));
   const ref: Ref<EchoOp, EchoAnswers> = spawnThread<EchoOp, EchoAnswers, null>(entry("actor-echo"), null);
   return {
-    rawAsks: (lanes, count) => asking(lanes, count, (op) => raw.ask(op)),
-    comlinkAsks: (lanes, count) => asking(lanes, count, (op) => comlink.echo(op)),
-    asks: (lanes, count) => asking(lanes, count, (op) => ref.ask(op)),
+    rawAsks: (lanes, count) => askRate(lanes, count, (op) => raw.ask(op)),
+    comlinkAsks: (lanes, count) => askRate(lanes, count, (op) => comlink.echo(op)),
+    asks: (lanes, count) => askRate(lanes, count, (op) => ref.ask(op)),
     rawTells: (count) =>
       perSecond(count, async () => {
         for (let value = 1; value < count; value += 1) raw.tell({ type: "note", value });
@@ -48,11 +48,11 @@ export function openThreads(): Threads {
   };
 }
 
-async function asking(lanes: number, count: number, ask: (op: EchoQuestion) => Promise<unknown>): Promise<number> {
+async function askRate(lanes: number, count: number, ask: (op: EchoQuestion) => Promise<unknown>): Promise<number> {
   return await perSecond(count, () => inLanes(lanes, count, (value) => ask({ type: "echo", value })));
 }
 
-/** Answers come in the order of the questions, so a queue of resolvers is enough. */
+/** Answers arrive in the order of the requests, so a queue of resolvers is enough. */
 class RawEcho {
   readonly #thread = openThread("raw-echo");
   readonly #waiting: ((value: unknown) => void)[] = [];
@@ -101,7 +101,7 @@ function openThread(name: string): OpenThread {
   };
 }
 
-/** Built beside the benchmark. */
+/** The thread entry built next to the benchmark. */
 function entry(name: string): URL {
   return new URL(`./threads/${name}.js`, import.meta.url);
 }

@@ -7,7 +7,7 @@ export interface EchoAnswers {
   readonly echo: number;
 }
 
-/** Does nothing, as fast as it can. */
+/** An actor that returns the value it is asked with. */
 export const echo: Actor<EchoOp, EchoAnswers, null> = {
   name: "echo",
   start: () => ({ echo: ({ value }) => value, note: () => undefined }),

@@ -1,13 +1,13 @@
-/** One thing to measure; every call gives one value. */
+/** One thing to measure; each call of `measure` returns one value. */
 export interface Subject {
   readonly name: string;
   measure(): Promise<number> | number;
 }
 
-/** Measures A B C A B C … so that a busy moment of the machine meets all of them; gives the median of each. */
+/** Measures A B C A B C … so that a busy moment of the machine affects all subjects; returns the median of each. */
 export async function interleaved(rounds: number, subjects: readonly Subject[]): Promise<Map<string, number>> {
   const values = subjects.map((): number[] => []);
-  // The first time everything is cold: it warms the caches and does not count.
+  // The first round warms the caches and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, subject] of subjects.entries()) {
       const value = await subject.measure();
@@ -17,14 +17,14 @@ export async function interleaved(rounds: number, subjects: readonly Subject[]):
   return new Map(subjects.map(({ name }, index) => [name, median(values[index] ?? [])]));
 }
 
-/** How many there were in a second. */
+/** Runs `work`, which does `count` operations, and returns the operations per second. */
 export async function perSecond(count: number, work: () => Promise<unknown> | void): Promise<number> {
   const begin = performance.now();
   await work();
   return (count * 1000) / (performance.now() - begin);
 }
 
-/** Does a piece of work so many times, with a number of them under way at once. */
+/** Runs `work` `times` times, at most `lanes` at once. */
 export async function inLanes(lanes: number, times: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { spawn } from "../../src/actors/runtime/spawn.js";
 import { echo } from "./echo.js";
 import { perSecond } from "./measure.js";
 
-/** Two arrays that are emptied from microtasks: less than this a mailbox cannot do. */
+/** Two arrays drained from microtasks: the minimum work of a mailbox. */
 export async function barePingPong(count: number): Promise<number> {
   return await perSecond(
     count,
@@ -31,7 +31,7 @@ export async function actorPingPong(count: number): Promise<number> {
     player(() => ping, over),
     null,
   );
-  // Once there and back, so that both have started.
+  // One round trip first, so that both actors have started.
   await Promise.all([ping.ask({ type: "ball", value: -1 }), pong.ask({ type: "ball", value: -1 })]);
   const rate = await perSecond(count, async () => {
     await ping.tell({ type: "ball", value: count });
@@ -41,7 +41,7 @@ export async function actorPingPong(count: number): Promise<number> {
   return rate;
 }
 
-/** A sender that awaits each message, because that is what it does with an actor. */
+/** A sender that awaits each message, as it does with an actor. */
 export async function bareFlood(count: number): Promise<number> {
   let received = 0;
   const box = new BareBox(() => {
@@ -89,7 +89,7 @@ class BareBox {
   }
 
   push(ball: Ball): void {
-    // Cheaper than queueMicrotask, which makes an AsyncResource each time.
+    // Cheaper than queueMicrotask, which creates an AsyncResource each time.
     if (this.#balls.push(ball) === 1) void accepted.then(this.#drain);
   }
 }

@@ -10,11 +10,11 @@ import { lineEncoder } from "../../src/rollouts/file/encode.js";
 import { line } from "./sample-line.js";
 
 export interface OpenRollouts extends AsyncDisposable {
-  /** Appends a line to one of them and waits until it is durable. */
+  /** Appends a line to one rollout and waits until it is durable. */
   save(index: number): Promise<void>;
 }
 
-/** Rollouts as a manager has them: an outbox in this thread, the writer in its own. */
+/** Opens rollouts as a manager does: an outbox in this thread, the writer in its own thread. */
 export async function openRollouts(directory: string, count: number): Promise<OpenRollouts> {
   const folder = join(directory, "rollouts");
   await mkdir(folder);

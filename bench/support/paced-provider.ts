@@ -11,7 +11,7 @@ const usage = {
   total_tokens: 10 + deltas,
 };
 
-/** A model that says a word, waits a moment and says the next, as models do. */
+/** A provider that streams one word every `paceMs` milliseconds. */
 export function pacedProvider(paceMs: number): Provider {
   return { name: "paced", stream: (_request, signal) => answer(paceMs, signal) };
 }

@@ -3,7 +3,7 @@ import { encodeLine } from "../../src/rollouts/file/encode.js";
 
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(9).slice(0, 370);
 
-/** A line of about 500 bytes, like most of them. */
+/** A rollout line of about 500 bytes, which is a typical size. */
 export const line: OwnLine = {
   timestamp: "2026-11-16T00:00:00.000Z",
   type: "response_item",

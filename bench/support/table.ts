@@ -1,4 +1,4 @@
-/** Prints rows under one another; the first column to the left, numbers to the right. */
+/** Prints a table with the first column left-aligned and the others right-aligned. */
 export function printTable(title: string, header: readonly string[], rows: readonly (readonly string[])[]): void {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

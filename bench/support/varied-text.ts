@@ -1,7 +1,7 @@
 const syllables = ["ka", "lo", "mi", "ren", "tu", "sha", "bor", "eth", "ing", "ous", "pre", "dis", "con", "ver"];
 const signs = [". ", ", ", "; ", "\n", " (", ") ", ' = "', "();\n", " 1", " 42 "];
 
-/** Text in which hardly anything comes twice, so that no tokenizer lives on its cache; the same for the same seed. */
+/** Seeded text with few repetitions, so that a tokenizer cannot profit from its cache. */
 export function variedText(seed: number, chars: number): string {
   let state = seed * 2_654_435_761 + 1;
   const next = (below: number): number => {

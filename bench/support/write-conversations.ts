@@ -8,7 +8,7 @@ import { line } from "./sample-line.js";
 
 const answersEach = 6;
 
-/** A home with so many saved conversations of some kilobytes each. */
+/** Writes `count` saved conversations of a few kilobytes each into a home. */
 export async function writeConversations(home: string, count: number): Promise<void> {
   const { conversations } = homePaths(home);
   await mkdir(conversations, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 import * as Comlink from "comlink";
 import { comlinkEndpoint } from "../../src/actors/runtime/thread.js";
 import type { EchoOp } from "../support/echo.js";
-import { ownPort } from "../support/worker-port.js";
+import { workerPort } from "../support/worker-port.js";
 
-Comlink.expose({ echo: ({ value }: EchoOp): number => value }, comlinkEndpoint(ownPort()));
+Comlink.expose({ echo: ({ value }: EchoOp): number => value }, comlinkEndpoint(workerPort()));

@@ -1,4 +1,4 @@
-// A process that answers every request with the same stream of the Responses API, as fast as it is read.
+// A child process that answers every request with the same Responses stream, as fast as it is read.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

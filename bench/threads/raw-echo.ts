@@ -1,7 +1,7 @@
 import type { EchoOp } from "../support/echo.js";
-import { ownPort } from "../support/worker-port.js";
+import { workerPort } from "../support/worker-port.js";
 
-const port = ownPort();
+const port = workerPort();
 port.on("message", (op: EchoOp) => {
   if (op.type === "echo") port.postMessage(op, []);
 });

@@ -1,23 +1,23 @@
-// One process of the benchmark `resume`: it writes a rollout, reads one with nothing but Node, or resumes one.
+// A child process of the benchmark `resume`: writes a rollout, reads one with plain Node, or resumes one.
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { conversationId, type Kind } from "../resume/rollout-kind.js";
 
-/** What reading or resuming took in a process of its own, without the start of that process. */
-export interface Taken {
+/** The cost of reading or resuming in a child process, without the start of that process. */
+export interface Measurement {
   readonly ms: number;
   readonly cpuMs: number;
   readonly peakMb: number;
-  /** The longest the main thread did nothing else. */
+  /** The longest time the main thread was blocked. */
   readonly blockedMs: number;
-  /** Lines that were parsed, or items of the history. */
+  /** The number of parsed lines, or of history items. */
   readonly count: number;
 }
 
 const [what, path = "", bytes = "0", kind = ""] = process.argv.slice(2);
 const nanosecondsPerMillisecond = 1e6;
 
-// Each loads only what it needs: what is loaded counts for its memory.
+// Each mode imports only the modules it needs, because loaded modules count towards its memory.
 if (what === "write") {
   const { writeRollout } = await import("../resume/write-rollout.js");
   await writeRollout(path, Number(bytes), kind as Kind);
@@ -44,11 +44,11 @@ async function measured(work: () => Promise<number>): Promise<void> {
   const ms = performance.now() - begin;
   const { user, system } = process.cpuUsage(cpu);
   const blockedMs = delay.max / nanosecondsPerMillisecond;
-  const taken: Taken = { ms, cpuMs: (user + system) / 1000, peakMb: peakMb(), blockedMs, count };
-  process.send?.(taken);
+  const measurement: Measurement = { ms, cpuMs: (user + system) / 1000, peakMb: peakMb(), blockedMs, count };
+  process.send?.(measurement);
 }
 
-/** Of this program: what the system counts for a process begins with the memory of its parent. */
+/** The peak memory of this program; the system's own counter starts with the memory of the parent process. */
 function peakMb(): number {
   const kilobytes = /VmHWM:\s+(\d+)/.exec(status())?.[1] ?? process.resourceUsage().maxRSS;
   return Number(kilobytes) / 1024;

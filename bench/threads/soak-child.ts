@@ -1,4 +1,4 @@
-// One process of the benchmark `soak`: the server, or the client.
+// A child process of the benchmark `soak`: the server, or the client.
 import type { SoakLoad } from "../soak/load.js";
 import { playSoak } from "../soak/play-soak.js";
 import { serveSoak } from "../soak/soak-server.js";

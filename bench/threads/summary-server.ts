@@ -1,4 +1,4 @@
-// A process that answers every request with the same summary.
+// A child process that answers every request with the same summary.
 import { startMockLlm } from "../support/built-testing.js";
 
 const replies = [{ text: "The summary of it all. ".repeat(100) }];
