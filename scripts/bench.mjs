@@ -1,4 +1,4 @@
-// Runs the benchmarks of `bench`, one after another; `npm run bench -- start-up` runs one.
+// Runs all benchmarks in `bench` one after another; `npm run bench -- start-up` runs only that one.
 import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

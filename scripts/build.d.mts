@@ -1,5 +1,5 @@
 export function build(options: { declarations: boolean }): Promise<void>;
 export function buildIfNeeded(): Promise<void>;
 
-/** The source of each file that programs import, by its name in `dist`. */
+/** The source of each entry point of the library, by its name in `dist`. */
 export const library: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const main = join(dist, "cli/main.cjs");
 const pools = new Set(["workers/entries/cpu", "workers/entries/io"]);
-/** The files that programs import; the package's `exports` name the same. Built together, so that they share their classes. */
+/** The library's entry points, as in the package's `exports`. Built together, so that they share their classes. */
 export const library = {
   index: "src/index.ts",
   compaction: "src/public/compaction.ts",
@@ -19,20 +19,20 @@ export const library = {
 };
 const outbox = "src/actors/rollout-writer/outbox.ts";
 
-/** Bundles what runs; the declarations take longer and only a package needs them. */
+/** Bundles the code; the type declarations take longer and are only needed in a package. */
 export async function build({ declarations }) {
-  // Only a package must be free of what older builds left; elsewhere someone may be running from dist.
+  // Delete old files only for a package; otherwise a process may be running from dist.
   if (declarations) await rm(dist, { recursive: true, force: true });
   const files = await readdir(join(root, "src/workers/entries"));
   const entries = files.map((file) => `workers/entries/${file.slice(0, -".ts".length)}`);
-  // What several programs share becomes chunks to be loaded, so what short commands never start is bundled apart.
+  // Shared modules become chunks that every program loads, so the pools, which short commands never start, are bundled apart.
   const rare = entries.filter((name) => pools.has(name));
-  // In this order: neither what the writer's thread needs nor what starts it must bring a conversation with it.
+  // The order matters: neither the writer's thread nor the code that starts it may load the conversation chunk.
   const together = {
     list: await modulesOf("src/cli/conversations/quick-list.ts"),
     writer: await modulesOf("src/workers/entries/rollout-writer.ts"),
     start: await modulesOf("src/cli/run-process.ts"),
-    // Not a program's first file: the conversation has it too.
+    // Includes the file itself, because it is not a program's entry: the conversation imports it too.
     outbox: [join(root, outbox), ...(await modulesOf(outbox))],
     conversation: await modulesOf("src/cli/commands/chat/chat.ts"),
   };
@@ -48,7 +48,7 @@ export async function build({ declarations }) {
   await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
 }
 
-/** What is loaded with a file, without what it loads later. */
+/** The modules that a file imports statically, without its dynamic imports. */
 async function modulesOf(source) {
   const chunks = await bundle({ format: "cjs", input: { entry: source } });
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
@@ -56,7 +56,7 @@ async function modulesOf(source) {
   for (const { imports } of loaded) {
     for (const name of imports) if (byName.has(name)) loaded.add(byName.get(name));
   }
-  // The first file of a program is its own.
+  // The entry file itself stays out of the chunk.
   return [...loaded].flatMap(({ moduleIds }) => moduleIds).filter((id) => id !== join(root, source));
 }
 
@@ -64,7 +64,7 @@ function sourcesOf(programs) {
   return Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`]));
 }
 
-/** Bundles when a source is newer than what was built from it. */
+/** Bundles if a source is newer than the build. */
 export async function buildIfNeeded() {
   if (await isStale()) await build({ declarations: false });
 }

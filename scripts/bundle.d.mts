@@ -3,7 +3,7 @@ import type { OutputChunk } from "rolldown";
 export interface BundleOptions {
   readonly format: "esm" | "cjs";
   readonly input: Readonly<Record<string, string>>;
-  /** Where the files go; without it nothing is written. */
+  /** The output folder; without it nothing is written. */
   readonly directory?: string;
 }
 

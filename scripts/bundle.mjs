@@ -1,4 +1,4 @@
-// How every bundle of the project is made: the package, and what tests and benchmarks start as processes or threads.
+// Makes every bundle of the project: the package, and the processes and threads that tests and benchmarks start.
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -8,9 +8,9 @@ import { build } from "rolldown";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * `input` maps the name of each output to its source. `cjs` is for whatever must start fast, because Node loads
- * CommonJS quicker than ES modules; `esm` for whoever imports us. `together` maps the name of a file to the modules that
- * go into it, the first that names a module has it: every file costs a short command up to a millisecond. Gives the chunks.
+ * `input` maps the name of each output to its source. `cjs` is for programs that must start fast, because Node loads
+ * CommonJS faster than ES modules; `esm` is for the library. `together` maps the name of a chunk to its modules (a
+ * module belongs to the first chunk that lists it): every file to load costs up to a millisecond. Returns the chunks.
  */
 export async function bundle({ format, input, directory, together = {} }) {
   const extension = format === "cjs" ? "cjs" : "js";
@@ -18,9 +18,9 @@ export async function bundle({ format, input, directory, together = {} }) {
     cwd: root,
     input,
     platform: "node",
-    // Loaded from node_modules when needed: few have MCP servers, undici is large and only for proxies, piscina starts a
-    // file of its own, few have a configuration in YAML or with comments, libsql is native code that may not be there,
-    // ripgrep looks for its program beside itself, and an example has cody as its users have it.
+    // Loaded from node_modules when needed: few users have MCP servers, undici is large and only for proxies, piscina
+    // starts a file of its own, few have a configuration in YAML or with comments, libsql is optional native code,
+    // ripgrep looks for its binary next to itself, and examples import cody as users do.
     external: [
       "@modelcontextprotocol/client",
       "@vscode/ripgrep",
@@ -32,15 +32,15 @@ export async function bundle({ format, input, directory, together = {} }) {
       "yaml",
     ],
     transform: { target: "node20.19" },
-    // The command line loads schemas only when it needs them; in the library, which exports them, they are there anyway.
+    // The command line imports schemas lazily; the library exports them, so there the dynamic imports have no effect.
     checks: { ineffectiveDynamicImport: false },
     output: {
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `chunks/[name]-[hash].${extension}`,
       ...(Object.keys(together).length === 0 ? {} : { codeSplitting: { groups: groupsOf(together) } }),
-      // Names stay: a stack in the debug log must be readable. For an uncaught error Node prints the line that threw, so
-      // the library keeps its lines; the command line, which prints no such line, starts faster without white space.
+      // Keep names, so that stack traces in the debug log are readable. For an uncaught error Node prints the line that
+      // threw, so the library keeps its lines; the command line prints no such line and starts faster without white space.
       minify: { mangle: false, compress: false, codegen: { removeWhitespace: format === "cjs" } },
     },
     write: false,
@@ -60,10 +60,10 @@ function groupsOf(together) {
   }));
 }
 
-/** Whole or not at all: someone may be starting processes or threads from it. */
+/** Replaces a file atomically, because a process or thread may be starting from it. */
 async function replaceFile(path, contents) {
   await mkdir(dirname(path), { recursive: true });
-  // Two bundles may have the same chunk, so a name for each write.
+  // Two bundles may write the same chunk at once, so each write has its own temporary name.
   const temporary = `${path}.${randomUUID()}.tmp`;
   await writeFile(temporary, contents);
   await rename(temporary, path);

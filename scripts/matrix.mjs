@@ -1,4 +1,4 @@
-// Runs the tests on every version of Node we promise to work on. The binaries come from the npm package `node`.
+// Runs the tests on every supported version of Node. The binaries come from the npm package `node`.
 import { spawnSync } from "node:child_process";
 
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ["20", "22", "24"];
