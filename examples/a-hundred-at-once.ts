@@ -1,4 +1,4 @@
-// A hundred conversations at once in one process, read from one stream of events.
+// Runs a hundred conversations at once in one process and reads their answers from one event stream.
 import { ConversationManager } from "cody";
 
 const count = 100;

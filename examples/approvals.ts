@@ -1,4 +1,4 @@
-// Approvals answered by code: a request comes as an event, and its answer is a submission.
+// Answers approval requests in code: a request is an event, and the decision is a submission.
 import { ConversationManager } from "cody";
 
 const allowed = new Set(["echo hello"]);
@@ -9,7 +9,7 @@ for (const request of ["run echo hello", "run rm -rf build"]) {
   await conversation.submit(request);
   for await (const { msg } of conversation.events()) {
     if (msg.type === "exec_approval_request") {
-      // The command exactly as it will run; the id is what proves that you were asked.
+      // `command` is exactly what will run; `approval_id` identifies the request that is answered.
       const command = msg.command.at(-1) ?? "";
       const decision = allowed.has(command) ? "approved" : { denied: { rejection: "not in the list" } };
       console.log(`${command}: ${typeof decision === "string" ? decision : "denied"}`);

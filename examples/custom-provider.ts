@@ -1,9 +1,9 @@
-// A provider of your own: whatever can turn a request into a stream of model events.
+// Defines a custom provider: anything that turns a request into a stream of model events.
 import { ConversationManager, messageText, type ModelEvent, type ModelRequest, type Provider } from "cody";
 
 const shouting: Provider = {
   name: "shouting",
-  // Once started a stream does not throw: it ends with `done` or `failed`, or with neither when the signal is aborted.
+  // A started stream must not throw: it ends with `done` or `failed`, or with neither if the signal is aborted.
   async *stream({ input }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const last = input.findLast((item) => item.type === "message");
     const text = last === undefined ? "" : messageText(last).toUpperCase();
@@ -12,7 +12,7 @@ const shouting: Provider = {
       if (signal.aborted) return;
       yield { type: "text_delta", itemId, delta };
     }
-    // What enters history; deltas are only shown.
+    // The item enters the history; deltas are only displayed.
     const content = [{ type: "output_text" as const, text }];
     yield { type: "item", itemId, item: { type: "message", role: "assistant", content } };
     yield { type: "done", finishReason: "stop" };

@@ -1,4 +1,4 @@
-// A tool of your own. Its arguments are checked by its schema before it runs.
+// Defines a custom tool. Its arguments are validated by its schema before it runs.
 import { ConversationManager, defineTool, messageText } from "cody";
 import { startMockLlm } from "cody/testing";
 import * as z from "zod";
@@ -7,12 +7,12 @@ const weather = defineTool({
   name: "weather",
   description: "The weather in a city",
   parameters: z.strictObject({ city: z.string().describe("its name in English") }),
-  // It changes nothing, so nobody is asked before it runs.
+  // A read-only tool runs without an approval request.
   readOnly: true,
   run: ({ city }) => `sunny in ${city}`,
 });
 
-// Stands for a real model: it calls the tool, and then says something.
+// A scripted model: it calls the tool, then answers.
 const model = await startMockLlm({
   script: {
     replies: [{ calls: [{ name: "weather", arguments: { city: "Oslo" } }] }, { text: "It is sunny in Oslo." }],

@@ -1,7 +1,7 @@
-// One conversation: a question goes in, the answer comes out as it is made.
+// Runs one conversation: submits a question and prints the answer while it streams.
 import { ConversationManager } from "cody";
 
-// Without `provider` the first key found in `env` decides; `offline` is the small model that needs none.
+// Without `provider`, the first API key in `env` decides; `offline` is a small built-in model that needs no key.
 const cody = new ConversationManager({ env: process.env, config: { provider: "offline" } });
 const { conversation } = await cody.newConversation();
 
@@ -9,10 +9,10 @@ await conversation.submit([{ type: "text", text: "What is 12 * (3 + 4)?" }]);
 for await (const { msg } of conversation.events()) {
   if (msg.type === "agent_message_delta") process.stdout.write(msg.delta);
   if (msg.type === "error") console.error(msg.message);
-  // A turn ends once, in one of two ways.
+  // A turn ends with exactly one of these two events.
   if (msg.type === "task_complete" || msg.type === "turn_aborted") break;
 }
 console.log();
 
-// What was said is on disk by now; shutting down ends threads and lets go of files.
+// The conversation is already saved; shutdown stops the threads and closes the files.
 await cody.shutdown();

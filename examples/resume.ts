@@ -1,4 +1,4 @@
-// A conversation outlives its process: another manager, here or elsewhere, goes on in the same file.
+// Resumes a saved conversation with another manager, which could run in another process.
 import { ConversationManager } from "cody";
 
 const options = { env: process.env, config: { provider: "offline" } };
@@ -12,13 +12,13 @@ const after = new ConversationManager(options);
 const resumed = await after.resumeConversation(conversationId);
 console.log(`${resumed.turns} turn so far`);
 await resumed.submit("What is my name?");
-// `since: 0` would begin with `session_configured`; the events of this process are numbered from there.
+// With `since: 0` the events would start with `session_configured`, the first event of this process.
 for await (const { msg } of resumed.events()) {
   if (msg.type === "agent_message") console.log(msg.message);
   if (msg.type === "task_complete" || msg.type === "turn_aborted") break;
 }
 
-// A copy that goes its own way after the first turn; the original stays as it is.
+// Fork the conversation after its first turn; the original is not changed.
 const fork = await after.forkConversation(conversationId, { afterTurn: 1 });
 console.log(`${fork.conversation.turns} turn in the copy`);
 await after.shutdown();
