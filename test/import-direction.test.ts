@@ -87,8 +87,8 @@ test("no file imports the entry of a thread or of the process", async () => {
 });
 
 test("the mock server imports only the offline model from providers", async () => {
-  const taken = (await allImports()).filter(
+  const fromProviders = (await allImports()).filter(
     ({ from, to }) => from.startsWith("mock-llm/") && to.startsWith("providers/"),
   );
-  expect(new Set(taken.map(({ to }) => to))).toEqual(new Set(["providers/offline/reply.ts"]));
+  expect(new Set(fromProviders.map(({ to }) => to))).toEqual(new Set(["providers/offline/reply.ts"]));
 });

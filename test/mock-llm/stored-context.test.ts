@@ -38,8 +38,8 @@ test("tool outputs must match the calls of the previous response", async () => {
   await expect(responses.create({ model, input: "go on", previous_response_id: id })).rejects.toThrow(
     "400 No tool output found for function call call_1.",
   );
-  const { output_text: said } = await responses.create({ model, input: [lookOutput], previous_response_id: id });
-  expect(said).toBe("ok");
+  const { output_text: text } = await responses.create({ model, input: [lookOutput], previous_response_id: id });
+  expect(text).toBe("ok");
 });
 
 test("a response that was not stored cannot be continued, and a request needs an input", async () => {

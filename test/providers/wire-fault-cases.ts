@@ -115,12 +115,12 @@ export function faultCases({ stream, text, halfCall }: WireCase): void {
     [502, {}, "<html>Bad gateway</html>", "server", ""],
     [400, {}, '{"message":"maximum context length is 4096"}', "context_overflow", ": maximum context length is 4096"],
     [401, {}, `{"error":{"message":"Incorrect API key: ${apiKey}"}}`, "auth", ": Incorrect API key: [key]"],
-  ])("HTTP status %i is reported with its reason", async (status, headers, body, code, said) => {
+  ])("HTTP status %i is reported with its reason", async (status, headers, body, code, reason) => {
     const { events } = await ask(stream, (response) => void response.writeHead(status, headers).end(body));
     const wait = status === 429 ? { retryAfterMs: 3_000 } : {};
     const retryable = status === 429 || status > 500;
     const verb = status === 401 ? "rejected the API key or login (401)" : `answered ${status}`;
-    const message = `acme ${verb}${said}`;
+    const message = `acme ${verb}${reason}`;
     expect(events).toEqual([{ type: "failed", failure: { code, message, retryable, ...wait } }]);
   });
 

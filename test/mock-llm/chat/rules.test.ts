@@ -100,8 +100,8 @@ test.each<[string, object, object]>([
 
 test("reasoning_content is accepted for other models and refused for OpenAI's", async () => {
   const mock = await openMock();
-  const thought = { role: "assistant", content: "x", reasoning_content: "y" };
-  const body = messages(thought, { role: "user", content: "hi" });
+  const withReasoning = { role: "assistant", content: "x", reasoning_content: "y" };
+  const body = messages(withReasoning, { role: "user", content: "hi" });
   expect((await post(mock, "chat", { ...body, model: "deepseek-chat" })).status).toBe(200);
   expect((await post(mock, "chat", { ...body, model: "gpt-5" })).status).toBe(400);
 });

@@ -177,8 +177,8 @@ test("consecutive messages of one role are one turn, and results may be in any o
 
 test("thinking is accepted only for the model that produced it", async () => {
   const mock = await openMock();
-  const thought = { type: "thinking", thinking: "Hm.", signature: signatureOf("Hm.", "claude") };
-  const list = messages(assistant(thought, use("a")), user(result("a")));
+  const thinking = { type: "thinking", thinking: "Hm.", signature: signatureOf("Hm.", "claude") };
+  const list = messages(assistant(thinking, use("a")), user(result("a")));
   const status = async (model: string) => (await post(mock, "messages", { ...list, ...budget, tools, model })).status;
   expect([await status("claude"), await status("claude-2")]).toEqual([200, 400]);
 });

@@ -94,26 +94,26 @@ export const anyHistory: Arbitrary<ResponseItem[]> = fc.array(
 );
 
 interface Step {
-  readonly thinks: number;
-  readonly says: boolean;
+  readonly thoughts: number;
+  readonly hasText: boolean;
   readonly calls: number;
-  readonly backwards: boolean;
+  readonly reversedOutputs: boolean;
 }
 
 /** The history of a conversation with one model without any fault, ending with a user message. */
 export function validHistory(api: WireApi): Arbitrary<ResponseItem[]> {
   const step = fc.record<Step>({
-    thinks: fc.nat({ max: 2 }),
-    says: fc.boolean(),
+    thoughts: fc.nat({ max: 2 }),
+    hasText: fc.boolean(),
     calls: fc.integer({ min: 1, max: 3 }),
-    backwards: fc.boolean(),
+    reversedOutputs: fc.boolean(),
   });
-  const turn = fc.record({ asks: fc.nat({ max: 1 }), steps: fc.array(step, { maxLength: 3 }) });
+  const turn = fc.record({ extraQuestions: fc.nat({ max: 1 }), steps: fc.array(step, { maxLength: 3 }) });
   return fc.array(turn, { maxLength: 4 }).map((turns) => {
     let count = 0;
     const next = () => ++count;
-    const items = turns.flatMap(({ asks, steps }) => [
-      ...Array.from({ length: asks + 1 }, () => messageOf("user", `question ${next()}`)),
+    const items = turns.flatMap(({ extraQuestions, steps }) => [
+      ...Array.from({ length: extraQuestions + 1 }, () => messageOf("user", `question ${next()}`)),
       ...steps.flatMap((one) => stepItems(api, one, next)),
       messageOf("assistant", `answer ${next()}`),
     ]);
@@ -121,7 +121,11 @@ export function validHistory(api: WireApi): Arbitrary<ResponseItem[]> {
   });
 }
 
-function stepItems(api: WireApi, { thinks, says, calls, backwards }: Step, next: () => number): ResponseItem[] {
+function stepItems(
+  api: WireApi,
+  { thoughts, hasText, calls, reversedOutputs }: Step,
+  next: () => number,
+): ResponseItem[] {
   const ids = Array.from({ length: calls }, () => `call_${next()}`);
   const outputs = ids.map((call_id): ResponseItem => ({
     type: "function_call_output",
@@ -129,16 +133,16 @@ function stepItems(api: WireApi, { thinks, says, calls, backwards }: Step, next:
     output: `did ${call_id}`,
   }));
   return [
-    ...Array.from({ length: thinks }, (): ResponseItem => ({
+    ...Array.from({ length: thoughts }, (): ResponseItem => ({
       type: "reasoning",
       summary: [],
       content: [{ type: "reasoning_text", text: `thought ${next()}` }],
       encrypted_content: "sealed",
       origin: { api, model },
     })),
-    ...(says ? [messageOf("assistant", `words ${next()}`)] : []),
+    ...(hasText ? [messageOf("assistant", `words ${next()}`)] : []),
     ...ids.map((call_id): ResponseItem => ({ type: "function_call", name: "shell", arguments: "{}", call_id })),
-    ...(backwards ? outputs.toReversed() : outputs),
+    ...(reversedOutputs ? outputs.toReversed() : outputs),
   ];
 }
 

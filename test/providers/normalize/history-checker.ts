@@ -52,8 +52,8 @@ function itemProblems(api: WireApi, item: ResponseItem, model: string): string[]
 
 function isSearch({ status, action }: Extract<ResponseItem, { type: "web_search_call" }>): boolean {
   const wanted: Readonly<Record<string, string>> = { search: "query", open_page: "url", find_in_page: "pattern,url" };
-  const said = Object.entries(action ?? {}).filter(([key, value]) => key !== "type" && typeof value === "string");
-  const keys = said.map(([key]) => key).toSorted();
+  const texts = Object.entries(action ?? {}).filter(([key, value]) => key !== "type" && typeof value === "string");
+  const keys = texts.map(([key]) => key).toSorted();
   return ["completed", "failed"].includes(status ?? "") && wanted[action?.type ?? ""] === keys.join(",");
 }
 

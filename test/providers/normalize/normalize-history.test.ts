@@ -148,10 +148,10 @@ describe.each(apis)("over %s", (api) => {
   });
 
   test("a repeated item id is removed", () => {
-    const said = { ...assistant("yes"), id: "msg_1" };
-    expect(normalizeHistory(api, [user("a"), said, user("b"), said, user("c")], model)).toEqual([
+    const answer = { ...assistant("yes"), id: "msg_1" };
+    expect(normalizeHistory(api, [user("a"), answer, user("b"), answer, user("c")], model)).toEqual([
       user("a"),
-      said,
+      answer,
       user("b"),
       assistant("yes"),
       user("c"),

@@ -66,14 +66,14 @@ async function codeThrough(proxy: string, timeoutMs: number): Promise<unknown> {
 }
 
 test("a proxy that closes the connection or stays silent fails the request after one attempt", async () => {
-  const taken: Socket[] = [];
-  const closing = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket.end()));
-  const silent = createServer().on("connect", (_request, socket: Socket) => void taken.push(socket));
+  const sockets: Socket[] = [];
+  const closing = createServer().on("connect", (_request, socket: Socket) => void sockets.push(socket.end()));
+  const silent = createServer().on("connect", (_request, socket: Socket) => void sockets.push(socket));
   const [ended, waiting] = [await listen(closing), await listen(silent)];
   expect(await codeThrough(ended, 60_000)).toBe("ECONNRESET");
   expect(await codeThrough(waiting, 100)).toBe("ETIMEDOUT");
-  expect(taken).toHaveLength(2);
-  for (const socket of taken) socket.destroy();
+  expect(sockets).toHaveLength(2);
+  for (const socket of sockets) socket.destroy();
 });
 
 test("proxyVariables keeps only the proxy variables of an environment", () => {
