@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Event } from "../../src/messages/event.js";
-import { metaLine, user } from "../rollouts/index/library.js";
+import { metaLine, user } from "../rollouts/search/rollout-library.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { Cli } from "../support/cli.js";
 import { assistant, calls, type Reply, says, scripted } from "../support/scripted-provider.js";

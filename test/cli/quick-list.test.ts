@@ -4,7 +4,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli, commandOf, finished } from "../support/cli.js";
-import { metaLine, user } from "../rollouts/index/library.js";
+import { metaLine, user } from "../rollouts/search/rollout-library.js";
 
 /** For commands that skip the fast path, which only the built program has. */
 const inProcess = { spawned: false };

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { scripted } from "../support/scripted-provider.js";
-import { assistant, call, metaLine, output, user } from "../rollouts/index/library.js";
+import { assistant, call, metaLine, output, user } from "../rollouts/search/rollout-library.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

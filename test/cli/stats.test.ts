@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../support/cli.js";
-import { assistant, call, context, metaLine, output, tokens, user } from "../rollouts/index/library.js";
+import { assistant, call, context, metaLine, output, tokens, user } from "../rollouts/search/rollout-library.js";
 
 test("stats adds up messages, tokens and cost by model and by project", async () => {
   const cli = await Cli.open();

@@ -6,7 +6,7 @@ import type { ConversationManager } from "../../src/manager.js";
 import { ImportError } from "../../src/base/errors.js";
 import { importFormats } from "../../src/rollouts/formats/import/source.js";
 import { readRollout } from "../../src/rollouts/file/read.js";
-import { importFixtures } from "../rollouts/import/import-fixture.js";
+import { importFixtures } from "../rollouts/formats/import/import-fixture.js";
 import { byteDamages } from "./fuzz-bytes.js";
 import type { JsonObject } from "./fuzz-fields.js";
 import { secret, sourceRollouts } from "./fuzz-sources.js";

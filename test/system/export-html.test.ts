@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { everywhere, hostileTexts } from "../rollouts/export/hostile.js";
-import { exportedText } from "../rollouts/export/lines.js";
+import { everywhere, hostileTexts } from "../rollouts/formats/export/hostile-texts.js";
+import { exportedText } from "../rollouts/formats/export/export-helpers.js";
 import { openInChromium } from "../support/chromium.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -9,7 +9,7 @@ import { spawn } from "../../../src/actors/runtime/spawn.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
 import { encodeLine } from "../../../src/rollouts/file/encode.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
-import { failing, Faults, Gate } from "./intercepted.js";
+import { failing, Faults, Gate } from "./intercepted-file-system.js";
 import { plainEncoder } from "../../support/redaction.js";
 
 let directory = "";

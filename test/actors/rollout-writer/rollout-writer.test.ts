@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { failing, Faults, Gate, short, torn, type Call } from "./intercepted.js";
+import { failing, Faults, Gate, short, torn, type Call } from "./intercepted-file-system.js";
 import { line, WriterHarness } from "./writer-harness.js";
 
 let harness: WriterHarness;

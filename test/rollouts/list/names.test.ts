@@ -1,0 +1,99 @@
+import { appendFile, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  type Names,
+  readNames,
+  readNamesSync,
+  withNames,
+  writeName,
+} from "../../../src/rollouts/list/names-and-pins.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
+const id = `conv_${uuid}`;
+const at = Date.parse("2026-11-16T00:00:00Z");
+
+async function indexPath(): Promise<string> {
+  return join(await temporaryFolder(), "index.jsonl");
+}
+
+/** Both ways to read it say the same. */
+async function namesIn(path: string): Promise<[string, string][]> {
+  const names = await readNames(path);
+  expect(readNamesSync(path)).toEqual(names);
+  return plain(names);
+}
+
+function plain(names: Names): [string, string][] {
+  return [...names].map(([key, { name }]) => [key, name]);
+}
+
+test("a name is a line in Codex's form, in a file for its owner alone", async () => {
+  const path = await indexPath();
+  await writeName(path, id, { name: "first", namedAt: at }, "rename");
+  expect(await readFile(path, "utf8")).toBe(
+    `{"id":"${uuid}","thread_name":"first","updated_at":"2026-11-16T00:00:00.000Z"}\n`,
+  );
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await namesIn(path)).toEqual([[id, "first"]]);
+});
+
+test("the last name counts, and one that stands there is not written again", async () => {
+  const path = await indexPath();
+  for (const name of ["first", "second", "second"]) await writeName(path, id, { name, namedAt: at }, "rename");
+  await writeName(path, "my-own", { name: "third", namedAt: at }, "rename");
+  expect((await readFile(path, "utf8")).split("\n")).toHaveLength(4);
+  expect(await namesIn(path)).toEqual([
+    [id, "second"],
+    ["my-own", "third"],
+  ]);
+});
+
+test("what is newer in the index is not mended, and renaming counts whatever the clock says", async () => {
+  const path = await indexPath();
+  await writeName(path, id, { name: "newer", namedAt: at }, "mend");
+  await writeName(path, id, { name: "older", namedAt: at - 1 }, "mend");
+  expect(await namesIn(path)).toEqual([[id, "newer"]]);
+  await writeName(path, id, { name: "asked for", namedAt: at - 1 }, "rename");
+  expect(await namesIn(path)).toEqual([[id, "asked for"]]);
+});
+
+test("half a line takes neither the next one with it nor those before", async () => {
+  const path = await indexPath();
+  await writeName(path, "a", { name: "one", namedAt: at }, "rename");
+  await appendFile(path, '{"id":"b","thread_na');
+  await writeName(path, "c", { name: "three", namedAt: at }, "rename");
+  expect(await namesIn(path)).toEqual([
+    ["a", "one"],
+    ["c", "three"],
+  ]);
+});
+
+test("what is no entry, or would not be taken as a name, is passed over", async () => {
+  const path = await indexPath();
+  const lines = [
+    "null",
+    "[]",
+    '{"id":"../x","thread_name":"a"}',
+    '{"id":"a","thread_name":""}',
+    '{"id":"a","thread_name":"x\\ny"}',
+    '{"id":"a","thread_name":7}',
+    '{"id":"b","thread_name":"without a time"}',
+  ];
+  await writeFile(path, lines.join("\n"));
+  expect(await namesIn(path)).toEqual([["b", "without a time"]]);
+});
+
+test("without an index nothing has a name, and what is not a file is not read", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "real"), '{"id":"a","thread_name":"linked"}\n');
+  await symlink(join(folder, "real"), join(folder, "link"));
+  await mkdir(join(folder, "folder"));
+  for (const name of ["none", "link", "folder"]) expect(await namesIn(join(folder, name))).toEqual([]);
+});
+
+test("a list has the names of its conversations", () => {
+  const names = new Map([["a", { name: "one", namedAt: at }]]);
+  expect(withNames([{ id: "a" }, { id: "b" }], names)).toEqual([{ id: "a", name: "one" }, { id: "b" }]);
+});
