@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
-/** A program of this directory in a process of its own; it says and hears JSON lines. */
+/** Runs a test program in a child process and exchanges JSON lines with it. */
 export class Child {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
@@ -16,19 +16,19 @@ export class Child {
     });
   }
 
-  say(message: unknown): void {
+  send(message: unknown): void {
     this.#process.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  async hear(): Promise<unknown> {
+  async receive(): Promise<unknown> {
     const next = await this.#lines.next();
     if (next.done === true) throw new Error("the child ended without a word");
     return JSON.parse(next.value);
   }
 
   async ask(message: unknown): Promise<unknown> {
-    this.say(message);
-    return await this.hear();
+    this.send(message);
+    return await this.receive();
   }
 
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
@@ -36,7 +36,7 @@ export class Child {
     await this.exited;
   }
 
-  /** Nothing more will be said to it. */
+  /** Closes the child's stdin. */
   end(): void {
     this.#process.stdin.end();
   }

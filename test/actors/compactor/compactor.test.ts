@@ -37,7 +37,7 @@ function by(...replies: Parameters<typeof scripted>): SummaryProvider {
 
 const done = (text: string) => expect.objectContaining({ status: "done", text });
 
-test("items are estimated until they were counted, and counted once", async () => {
+test("token counts are estimates until an item is counted, and each item is counted once", async () => {
   const { ref, counts } = open();
   const item = assistant("word ".repeat(1000));
   expect(counts.of(item, "gpt-4o")).toBe(1250);
@@ -47,7 +47,7 @@ test("items are estimated until they were counted, and counted once", async () =
   expect(counts.uncounted([item], "gpt-4")).toEqual([item]);
 });
 
-test("a summary that was prepared is there when it is asked for, until it is forgotten", async () => {
+test("a prepared summary is returned on request until it is forgotten", async () => {
   const { ref } = open();
   const last = user("Hi");
   expect(await ref.ask({ type: "prepared", conversationId: "c", wait: true })).toBeUndefined();
@@ -61,7 +61,7 @@ test("a summary that was prepared is there when it is asked for, until it is for
   expect(await ref.ask({ type: "prepared", conversationId: "c", wait: false })).toBeUndefined();
 });
 
-test("what is being prepared is told as such, and is aborted when it is forgotten", async () => {
+test("a summary in preparation reports running, and forgetting it aborts it", async () => {
   const { ref } = open();
   const hanging = by([[{ type: "hang" }]]);
   await ref.tell({ type: "prepare", conversationId: "c", cut: 1, last: user("Hi"), by: hanging, request });
@@ -71,7 +71,7 @@ test("what is being prepared is told as such, and is aborted when it is forgotte
   expect(await waiting).toBeUndefined();
 });
 
-test("one that fails takes nobody with it: who asked is told, and the next is served", async () => {
+test("a failing summary rejects only its own request, and the next request succeeds", async () => {
   let isBroken = true;
   class Faulty extends Summarizer {
     override async summarize(...args: Parameters<Summarizer["summarize"]>): Promise<SummaryOutcome> {

@@ -7,14 +7,14 @@ import { Deferred } from "../../../src/base/time/waiting.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { TokenIssuer } from "../../support/token-issuer.js";
 
-test("tokens a slow issuer gives after the actor was given up are written before the desk is closed", async () => {
+test("tokens that a slow issuer returns after the actor timed out are saved before stop resolves", async () => {
   const issuer = await TokenIssuer.open();
   const [home, codexHome] = [await temporaryFolder(), await temporaryFolder()];
   await issuer.giveToCodex(codexHome);
   const asked = new Deferred<ServerResponse>();
   issuer.fault = (response) => asked.resolve(response);
   issuer.nowMs += 3_600_000;
-  const desk = new CredentialResolver({
+  const resolver = new CredentialResolver({
     home,
     env: { CODEX_HOME: codexHome },
     config: { logins: { chatgpt: { issuer: issuer.url } } },
@@ -22,12 +22,12 @@ test("tokens a slow issuer gives after the actor was given up are written before
     warn: () => undefined,
     learn: () => undefined,
   });
-  const access = desk.accessTo({ provider: "openai", login: "chatgpt" });
+  const access = resolver.accessTo({ provider: "openai", login: "chatgpt" });
   const heard = Promise.resolve(access.credential(new AbortController().signal)).catch(() => undefined);
   const response = await asked.promise;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const stopped = desk.stop();
+  const stopped = resolver.stop();
   await vi.advanceTimersByTimeAsync(6_500);
   const { access: access_token, refresh: refresh_token } = issuer.issue();
   response.writeHead(200, { "content-type": "application/json" });

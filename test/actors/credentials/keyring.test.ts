@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Keyring } from "../../../src/actors/credentials/keyring.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** A program that writes down what it was started with and what it was told, and answers with this. */
+/** A fake keyring program that records its arguments, environment and stdin, and prints the given answer. */
 async function program(
   name: string,
   answer: string,
@@ -21,14 +21,14 @@ function keyringIn(folder: string, platform: NodeJS.Platform): Keyring {
   return new Keyring(env, platform);
 }
 
-test("on macOS a key goes to security through its stdin, whatever characters it has", async () => {
+test("on macOS a key is passed to security through stdin, whatever characters it contains", async () => {
   const { folder, heard } = await program("security", "");
   await keyringIn(folder, "darwin").keep("openai", String.raw`sk-"quoted"\key`);
   const [args, told] = (await heard()).split("\n");
   expect([args, told]).toEqual(["-i", String.raw`add-generic-password -U -s cody -a openai -w "sk-\"quoted\"\\key"`]);
 });
 
-test("Claude Code's entry is looked for on macOS only, and the program gets nothing of the environment it needs not", async () => {
+test("Claude Code's keychain entry is read on macOS only, and the program gets a minimal environment", async () => {
   const { folder, heard } = await program("security", '{"claudeAiOauth":{}}');
   expect(await keyringIn(folder, "linux").claudeCredentials()).toBeUndefined();
   expect(await keyringIn(folder, "darwin").claudeCredentials()).toBe('{"claudeAiOauth":{}}');
@@ -36,7 +36,7 @@ test("Claude Code's entry is looked for on macOS only, and the program gets noth
   expect(await heard()).not.toContain("sk-of-the-environment");
 });
 
-test("an empty answer, or no program at all, is no key", async () => {
+test("an empty answer or a missing program counts as no key", async () => {
   const { folder } = await program("secret-tool", "");
   expect(await keyringIn(folder, "linux").key("openai")).toBeUndefined();
   expect(await new Keyring({ PATH: folder }, "darwin").key("openai")).toBeUndefined();

@@ -18,7 +18,7 @@ function entry(id: string, fields: Partial<KnowledgeEntry> = {}): KnowledgeEntry
   return { id, timestamp, type: "pattern", content: `about ${id}`, confidence: 0.8, ...fields };
 }
 
-test("what is appended is read again, in a folder that is made and a file for its owner alone", async () => {
+test("appended entries are read back, in a created folder and a file private to its user", async () => {
   const directory = join(await temporaryFolder(), "a", "knowledge");
   const entries = [entry("00000001", { sessionId: "conv_1", tags: ["x"], supersedes: "0" }), entry("00000002")];
   for (const each of entries) await appendKnowledge(directory, each);
@@ -30,12 +30,12 @@ test("what is appended is read again, in a folder that is made and a file for it
   expect(await readdir(directory)).toEqual(["knowledge.jsonl"]);
 });
 
-test("without a file there is nothing", async () => {
+test("a missing file has no entries", async () => {
   expect(await readKnowledge(join(await temporaryFolder(), "none"))).toEqual([]);
   expect(await readRecentKnowledge(await temporaryFolder(), 5)).toEqual([]);
 });
 
-test("the newest come first, and no more than asked for", async () => {
+test("entries are returned newest first, up to the requested limit", async () => {
   const directory = await temporaryFolder();
   for (const [index, day] of ["03", "01", "02"].entries()) {
     await appendKnowledge(directory, entry(`e${index}`, { timestamp: `2026-11-${day}T00:00:00Z` }));
@@ -44,13 +44,13 @@ test("the newest come first, and no more than asked for", async () => {
   expect(await readRecentKnowledge(directory, 0)).toEqual([]);
 });
 
-test("an entry that is none is refused", async () => {
+test("an invalid entry is refused", async () => {
   const directory = await temporaryFolder();
   await expect(appendKnowledge(directory, entry("a", { confidence: 2 }))).rejects.toThrow("knowledge: confidence");
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("lines that are no knowledge are passed over with a word, and none of them breaks the reading", async () => {
+test("invalid lines are skipped with a warning and do not fail the read", async () => {
   const directory = await temporaryFolder();
   const good = JSON.stringify(entry("good"));
   const bad = [
@@ -75,7 +75,7 @@ test("lines that are no knowledge are passed over with a word, and none of them 
   ]);
 });
 
-test("a torn line is ended before the next one is written", async () => {
+test("an unterminated last line gets a newline before the next entry is appended", async () => {
   const directory = await temporaryFolder();
   await appendKnowledge(directory, entry("first"));
   await appendFile(join(directory, "knowledge.jsonl"), '{"id":"torn","ti');
@@ -83,7 +83,7 @@ test("a torn line is ended before the next one is written", async () => {
   expect((await readKnowledge(directory)).map(({ id }) => id)).toEqual(["first", "second"]);
 });
 
-test("a file that is full takes no more, and of one that is too long the end is read", async () => {
+test("a full file refuses more entries, and only the end of an oversized file is read", async () => {
   const directory = await temporaryFolder();
   const path = join(directory, "knowledge.jsonl");
   const line = `${JSON.stringify(entry("same", { content: "x".repeat(3_000) }))}\n`;
@@ -96,7 +96,7 @@ test("a file that is full takes no more, and of one that is too long the end is 
   await expect(appendKnowledge(directory, entry("more"))).rejects.toThrow("cody knowledge prune");
 });
 
-test("what is not a file of its own is neither read nor written", async () => {
+test("a symlink, hard link or anything but a regular file is neither read nor written", async () => {
   const outside = join(await temporaryFolder(), "outside");
   await writeFile(outside, `${JSON.stringify(entry("theirs"))}\n`);
   const makers: Record<string, (path: string) => Promise<unknown>> = {
@@ -118,7 +118,7 @@ test("what is not a file of its own is neither read nor written", async () => {
   expect(await readFile(outside, "utf8")).toBe(`${JSON.stringify(entry("theirs"))}\n`);
 });
 
-test("many processes that append at once lose nothing and mix nothing", async () => {
+test("concurrent appends of many processes lose no entry and mix no lines", async () => {
   await using bundle = await bundleModule("src/actors/knowledge/knowledge-file.ts");
   const directory = await temporaryFolder();
   const script = `

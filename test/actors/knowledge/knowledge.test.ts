@@ -17,7 +17,7 @@ function said(content: string) {
   return { type: "pattern", content, confidence: 0.8 } as const;
 }
 
-test("a thousand that save at once all have their line, and each is told afterwards", async () => {
+test("a thousand concurrent saves each write one line and resolve afterwards", async () => {
   const root = await temporaryFolder();
   const knowledge = open();
   const outcomes = await Promise.all(
@@ -32,7 +32,7 @@ test("a thousand that save at once all have their line, and each is told afterwa
   expect(section).toContain("- [pattern] fact 999\n");
 });
 
-test("what a folder below a project saves is the project's", async () => {
+test("an entry saved from a subfolder belongs to the project", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, ".git"));
   await mkdir(join(root, "src/deep"), { recursive: true });
@@ -41,7 +41,7 @@ test("what a folder below a project saves is the project's", async () => {
   expect((await knowledge.section(root)).section).toContain("deep");
 });
 
-test("the section is made anew when the file has changed, and only then", async () => {
+test("the prompt section is rebuilt only when the file has changed", async () => {
   const root = await temporaryFolder();
   const knowledge = open();
   expect((await knowledge.section(root)).section).toBe("");
@@ -51,7 +51,7 @@ test("the section is made anew when the file has changed, and only then", async 
   expect(await knowledge.section(root)).toBe(first);
 });
 
-test("what cannot be saved is said, and the next one may be", async () => {
+test("a failed save is reported, and a later save can succeed", async () => {
   const root = await temporaryFolder();
   const knowledge = open();
   await writeFile(join(root, ".cody"), "a file in the way");
@@ -65,60 +65,60 @@ test("what cannot be saved is said, and the next one may be", async () => {
   expect(await knowledge.add(await temporaryFolder(), said("a"), "conv_1")).toMatchObject({ status: "saved" });
 });
 
-/** A project whose knowledge cannot be written until it is let go of. */
-async function heldProject() {
+/** A project whose knowledge file is locked until release is called. */
+async function lockedProject() {
   const root = await temporaryFolder();
   const folder = join(root, ".cody/knowledge");
   await mkdir(folder, { recursive: true });
   const free = new Deferred<void>();
-  const letGo = () => free.resolve();
+  const release = () => free.resolve();
   const held = withFileLock(join(folder, "knowledge.jsonl.lock"), () => free.promise);
   onTestFinished(async () => {
-    letGo();
+    release();
     await held;
   });
-  /** The lock, the file of its holder, and that of who waits for it. */
-  const someoneWaits = () => vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(3), 10_000);
-  return { root, letGo, someoneWaits };
+  /** Waits until the folder has three files: the lock, its holder's file and that of a waiting process. */
+  const untilSaveWaits = () => vi.waitFor(async () => expect(await readdir(folder)).toHaveLength(3), 10_000);
+  return { root, release, untilSaveWaits };
 }
 
-async function askForManyOthers(knowledge: ProjectKnowledge): Promise<void> {
+async function openManyOthers(knowledge: ProjectKnowledge): Promise<void> {
   const others = await temporaryFolder();
   await Promise.all(Array.from({ length: 100 }, (_, index) => knowledge.section(join(others, String(index)))));
 }
 
-test("closing waits for what is being saved in a project that was asked for long ago", async () => {
-  const { root, letGo, someoneWaits } = await heldProject();
+test("close waits for a running save in a project that was evicted from the cache", async () => {
+  const { root, release, untilSaveWaits } = await lockedProject();
   const knowledge = open();
   const adding = knowledge.add(root, said("late"), "conv_1");
-  await someoneWaits();
-  await askForManyOthers(knowledge);
+  await untilSaveWaits();
+  await openManyOthers(knowledge);
   const closing = knowledge.close();
-  letGo();
+  release();
   await closing;
   expect(await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).toContain("late");
   await adding;
 });
 
-test("a project has one owner, however many others are asked for while it saves", async () => {
-  const { root, letGo, someoneWaits } = await heldProject();
+test("a project that is saving keeps one store, however many other projects are opened", async () => {
+  const { root, release, untilSaveWaits } = await lockedProject();
   const knowledge = open();
   const first = knowledge.add(root, said("the same"), "conv_1");
-  await someoneWaits();
-  await askForManyOthers(knowledge);
+  await untilSaveWaits();
+  await openManyOthers(knowledge);
   const second = knowledge.add(root, said("the same"), "conv_2");
   await knowledge.section(root);
-  letGo();
+  release();
   const [one, other] = await Promise.all([first, second]);
-  // Who did not know of the first would not replace it.
+  // A second store would not know the first entry and would not replace it.
   const id = one.status === "saved" ? one.entry.id : one.reason;
   expect(other).toMatchObject({ status: "saved", entry: { supersedes: id } });
 });
 
-test("a project that was let go of is known again", async () => {
+test("an evicted project is loaded again", async () => {
   const root = await temporaryFolder();
   const knowledge = open();
   await knowledge.add(root, said("kept"), "conv_1");
-  await askForManyOthers(knowledge);
+  await openManyOthers(knowledge);
   expect((await knowledge.section(root)).section).toContain("kept");
 });

@@ -30,7 +30,7 @@ async function textsOf(store: ProjectStore): Promise<string[]> {
   return activeKnowledge((await store.read()).entries).map(({ content }) => content);
 }
 
-test("an entry has an id of eight digits, a time, its conversation, who saved it, and no secrets", async () => {
+test("an entry has an id of eight digits, a time, its conversation, its source, and no secrets", async () => {
   const root = await temporaryFolder();
   const entry = await save(storeIn(root), said(`the key is ${secret}`, { tags: [secret, "x"] }));
   expect(entry).toEqual({
@@ -46,7 +46,7 @@ test("an entry has an id of eight digits, a time, its conversation, who saved it
   expect(await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).toBe(`${JSON.stringify(entry)}\n`);
 });
 
-test("what is replaced is named by its id or its text, and what is said again replaces itself", async () => {
+test("an entry is replaced by id or by text, and a repeated text replaces its earlier entry", async () => {
   const store = storeIn(await temporaryFolder());
   const first = await save(store, said("tabs"));
   const second = await save(store, said("spaces", { supersedes: first.id }));
@@ -59,7 +59,7 @@ test("what is replaced is named by its id or its text, and what is said again re
   );
 });
 
-test("undo removes an entry alone, so that what it replaced counts again", async () => {
+test("undo removes only the entry, so the entry it replaced is active again", async () => {
   const root = await temporaryFolder();
   const store = storeIn(root);
   await save(store, said("tabs"));
@@ -71,7 +71,7 @@ test("undo removes an entry alone, so that what it replaced counts again", async
   expect(await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).toContain("{ torn\n");
 });
 
-test("an entry without a source, or with one that is not known, is read", async () => {
+test("an entry with a missing or unknown source is read", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, ".cody/knowledge"), { recursive: true });
   const old = { ...said("old"), id: "a", timestamp: "2026-11-01T00:00:00Z" };
@@ -89,7 +89,7 @@ test("an entry without a source, or with one that is not known, is read", async 
   expect(problems).toEqual([]);
 });
 
-test("another program's knowledge is read besides, ours counts first, and it is not written to", async () => {
+test("another program's knowledge file is read too, our entries come first, and the other file is never written", async () => {
   const root = await temporaryFolder();
   const store = storeIn(root);
   await mkdir(join(root, ".diligent/knowledge"), { recursive: true });
@@ -112,7 +112,7 @@ test("another program's knowledge is read besides, ours counts first, and it is 
   expect(await readFile(join(root, ".diligent/knowledge/knowledge.jsonl"), "utf8")).toBe(text);
 });
 
-test("what is removed is gone from the file with what it had replaced; the rest stays as it was written", async () => {
+test("removing an entry deletes it and the entries it replaced, and leaves all other bytes unchanged", async () => {
   const root = await temporaryFolder();
   const store = storeIn(root);
   const path = join(root, ".cody/knowledge/knowledge.jsonl");
@@ -131,7 +131,7 @@ function isStale({ type }: KnowledgeEntry): boolean {
   return type === "discovery";
 }
 
-test("pruning removes what is superseded, what is stale, and what is no knowledge", async () => {
+test("pruning removes superseded entries, stale entries and invalid lines", async () => {
   const root = await temporaryFolder();
   const store = storeIn(root);
   const path = join(root, ".cody/knowledge/knowledge.jsonl");
@@ -145,7 +145,7 @@ test("pruning removes what is superseded, what is stale, and what is no knowledg
   expect(await store.prune(isStale)).toEqual({ ids: [], lines: 0 });
 });
 
-test("entries that replace one another in a circle are all gone, and end nothing", async () => {
+test("entries that replace each other in a cycle are all inactive, and resolving them terminates", async () => {
   const store = storeIn(await temporaryFolder());
   const base = { timestamp: "2026-11-01T00:00:00Z", type: "pattern", content: "x", confidence: 1 } as const;
   await store.import([
@@ -156,7 +156,7 @@ test("entries that replace one another in a circle are all gone, and end nothing
   expect((await store.remove(["a"])).toSorted()).toEqual(["a", "b"]);
 });
 
-test("importing leaves out what is known, and secrets", async () => {
+test("importing skips known entries and redacts secrets", async () => {
   const store = storeIn(await temporaryFolder());
   const base = { timestamp: "2026-11-01T00:00:00Z", type: "pattern", confidence: 1 } as const;
   const entries = [{ ...base, id: "a", content: secret }];
@@ -164,29 +164,26 @@ test("importing leaves out what is known, and secrets", async () => {
   expect(await store.import(entries)).toEqual([]);
 });
 
-test.each([".cody", ".cody/knowledge"])(
-  "through a link in the place of %s nothing is written or read",
-  async (name) => {
-    const [root, outside] = [await temporaryFolder(), await temporaryFolder()];
-    if (name !== ".cody") await mkdir(join(root, ".cody"));
-    await mkdir(join(outside, "knowledge"));
-    const line = JSON.stringify({ ...said("theirs"), id: "a", timestamp: "2026-11-01T00:00:00Z" });
-    for (const folder of [outside, join(outside, "knowledge")]) await writeFile(join(folder, "knowledge.jsonl"), line);
-    await symlink(outside, join(root, name));
-    const store = storeIn(root);
-    expect(await store.read()).toEqual({
-      entries: [],
-      problems: [
-        `${join(root, ".cody/knowledge/knowledge.jsonl")} is ignored: it is a link to a path outside the project`,
-      ],
-    });
-    await expect(store.append([store.entryOf(said("mine"), new KnowledgeIndex([]), byModel)])).rejects.toThrow(
-      /ELOOP|ENOTDIR/,
-    );
-    expect((await readdir(outside, { recursive: true })).toSorted()).toEqual([
-      "knowledge",
-      "knowledge.jsonl",
-      "knowledge/knowledge.jsonl",
-    ]);
-  },
-);
+test.each([".cody", ".cody/knowledge"])("nothing is read or written if %s is a symlink", async (name) => {
+  const [root, outside] = [await temporaryFolder(), await temporaryFolder()];
+  if (name !== ".cody") await mkdir(join(root, ".cody"));
+  await mkdir(join(outside, "knowledge"));
+  const line = JSON.stringify({ ...said("theirs"), id: "a", timestamp: "2026-11-01T00:00:00Z" });
+  for (const folder of [outside, join(outside, "knowledge")]) await writeFile(join(folder, "knowledge.jsonl"), line);
+  await symlink(outside, join(root, name));
+  const store = storeIn(root);
+  expect(await store.read()).toEqual({
+    entries: [],
+    problems: [
+      `${join(root, ".cody/knowledge/knowledge.jsonl")} is ignored: it is a link to a path outside the project`,
+    ],
+  });
+  await expect(store.append([store.entryOf(said("mine"), new KnowledgeIndex([]), byModel)])).rejects.toThrow(
+    /ELOOP|ENOTDIR/,
+  );
+  expect((await readdir(outside, { recursive: true })).toSorted()).toEqual([
+    "knowledge",
+    "knowledge.jsonl",
+    "knowledge/knowledge.jsonl",
+  ]);
+});

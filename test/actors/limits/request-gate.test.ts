@@ -15,7 +15,7 @@ function uncounted(): number {
   throw new Error("nobody needs to know");
 }
 
-test("a provider nothing is said about keeps nobody waiting, and nobody counts tokens for it", async () => {
+test("requests to a provider without limits do not wait, and their tokens are not counted", async () => {
   const gate = open({ lab: { concurrency: 1 } });
   expect(gate.isLimited("other")).toBe(false);
   for (let n = 0; n < 3; n += 1) {
@@ -23,7 +23,7 @@ test("a provider nothing is said about keeps nobody waiting, and nobody counts t
   }
 });
 
-test("who gives up while waiting leaves its place to the next, and who was just let in does not keep it", async () => {
+test("an aborted request passes its slot to the next, even if it is aborted right after it entered", async () => {
   const gate = open({ lab: { concurrency: 1 } });
   const first = await gate.enter(request, never);
   const givesUp = new AbortController();
@@ -42,7 +42,7 @@ test("who gives up while waiting leaves its place to the next, and who was just 
   expect(await gate.enter(request, never)).toBeDefined();
 });
 
-test("what a busy server asks of one request is asked of all, and only when it says for how long", async () => {
+test("a rate limit with retry-after delays all requests to the provider, one without it does not", async () => {
   const gate = open({});
   gate.noteFailure("lab", { code: "rate_limit", message: "busy", retryable: true });
   gate.noteFailure("lab", { code: "auth", message: "no", retryable: false, retryAfterMs: 1_000 });
@@ -56,7 +56,7 @@ test("what a busy server asks of one request is asked of all, and only when it s
   expect(order).toEqual(["other", "entered"]);
 });
 
-test("after the end nobody is kept", async () => {
+test("a closed gate lets all requests through", async () => {
   const gate = new RequestGate({ lab: { concurrency: 1 } });
   await gate.enter(request, never);
   const waiting = gate.enter(request, never);

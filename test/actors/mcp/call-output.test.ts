@@ -7,12 +7,12 @@ function outputOf(answer: unknown) {
   return result === undefined ? undefined : resultOutput(result);
 }
 
-test("images are shown, and what is shown of an embedded resource is what it holds", () => {
+test("images are shown, and an embedded resource is typed by its content", () => {
   const data = images.png.toString("base64");
   const blob = images.gif.toString("base64");
   const content = [
     { type: "text", text: "look" },
-    // What a server says of it is not what it is.
+    // The MIME type the server claims differs from the content.
     { type: "image", mimeType: "image/jpeg", data },
     { type: "resource", resource: { uri: "x://1", mimeType: "image/gif", blob } },
     { type: "audio", mimeType: "audio/wav", data },
@@ -33,7 +33,7 @@ function image(data: unknown) {
   return { type: "image", mimeType: "image/png", data };
 }
 
-test("what is no image, or too large, or too much, is named with the reason", () => {
+test("an invalid, oversized or surplus image is replaced by a note with the reason", () => {
   const data = images.png.toString("base64");
   const large = Buffer.concat([images.png, Buffer.alloc(3_750_000)]).toString("base64");
   const odd = outputOf({ content: [image(large), image(data.slice(0, 40)), image("<svg/>"), image(7)] });
@@ -51,7 +51,7 @@ test("what is no image, or too large, or too much, is named with the reason", ()
   expect(many?.content.match(/not shown: there are more than 8 images/g)).toHaveLength(2);
 });
 
-test("an event has no bytes, and not much of what is embedded", () => {
+test("an event contains no binary data and only a bounded part of embedded text", () => {
   const result = callResult({
     content: [
       { type: "image", mimeType: "image/png", data: images.png.toString("base64") },
@@ -64,7 +64,7 @@ test("an event has no bytes, and not much of what is embedded", () => {
   expect(JSON.stringify(told).length).toBeLessThan(40_000);
 });
 
-test("texts are told, and of everything else what it is", () => {
+test("text is passed on, and any other content is described", () => {
   const content = [
     { type: "text", text: "one" },
     { type: "image", mimeType: "image/png", data: "AAAA" },
@@ -86,13 +86,13 @@ test("texts are told, and of everything else what it is", () => {
   });
 });
 
-test("what has no text has its values, and what has nothing says so", () => {
+test("a result without text shows its structured values, and an empty result says so", () => {
   expect(outputOf({ structuredContent: { degrees: 21 } })?.content).toBe('{"degrees":21}');
   expect(outputOf({ content: [], isError: true })).toEqual({ content: "(no output)", success: false });
   expect(outputOf({ content: "text" })).toBeUndefined();
 });
 
-test("very much is cut, for the model and more for an event", () => {
+test("a very long output is truncated for the model, and shorter for an event", () => {
   const text = "x".repeat(3_000_000);
   const result = callResult({
     content: [
@@ -109,13 +109,13 @@ test("very much is cut, for the model and more for an event", () => {
   expect(one?.content).toContain("[1 more part left out]");
 });
 
-test("what is too deep to be written is said to be", () => {
+test("a result nested too deeply to serialize is described as such", () => {
   const depth = 100_000;
   const deep: unknown = JSON.parse("[".repeat(depth) + "]".repeat(depth));
   expect(outputOf({ content: [], structuredContent: deep })?.content).toBe("[nested too deeply to show]");
 });
 
-test("a prompt is the text of its messages", () => {
+test("a prompt becomes the text of its messages", () => {
   const content = { type: "text", text: "Hello" };
   expect(promptText({ messages: [{ role: "user", content }, { role: "assistant", content: 7 }, null] })).toBe(
     "Hello\n\n\n\n",

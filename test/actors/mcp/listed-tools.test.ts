@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { ToolList } from "../../../src/actors/mcp/listed-tools.js";
 
-/** What a model is told of the arguments of a server's tool. */
-function told(inputSchema: object): unknown {
+/** The parameters schema of a server's tool as it is sent to the model. */
+function sentSchema(inputSchema: object): unknown {
   const list = new ToolList({});
   list.add([{ name: "look", inputSchema }]);
   return list.listed.tools[0]?.inputSchema;
 }
 
-test("an array that does not say what is in it holds anything: OpenAI refuses it, and every tool beside it", () => {
+test("an array schema without items gets an empty items schema, because OpenAI refuses all tools otherwise", () => {
   const anything = { type: "array", items: {} };
   const schema = {
     type: "object",
@@ -22,7 +22,7 @@ test("an array that does not say what is in it holds anything: OpenAI refuses it
     },
     $defs: { list: { type: "array" } },
   };
-  expect(told(schema)).toEqual({
+  expect(sentSchema(schema)).toEqual({
     type: "object",
     properties: {
       names: anything,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RetryBackoff } from "../../../src/actors/mcp/mcp-servers.js";
 
-test("pauses grow up to a bound, and begin anew after it has worked", () => {
+test("retry pauses grow up to a bound, and restart from the first after a success", () => {
   let now = 0;
   const pause = new RetryBackoff(() => now);
   expect(pause.isOver).toBe(true);

@@ -31,18 +31,18 @@ function textIn(answered: Awaited<ReturnType<typeof call>>): string {
   return (answered.value as { content: { text: string }[] }).content.map(({ text }) => text).join("");
 }
 
-test("a server is started, its tools listed and called, and nothing of it is left", async () => {
+test("a server starts, lists and runs its tools, and leaves no process after stop", async () => {
   const { entry, mark } = markedEntry();
   const { server } = await open(entry);
   expect(await server.connect()).toMatchObject({ status: "ready", offers: { tools: true, resources: true } });
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
-  // It and its guard.
+  // The server and its guard process.
   expect(await processesWith(mark)).toHaveLength(2);
   await server.stop();
   expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
-test("a server that has left its group and does not listen to signals is gone all the same", async () => {
+test("stop ends a server that left its process group and ignores signals", async () => {
   const { entry, mark } = markedEntry(["stubborn"]);
   const { server } = await open(entry);
   await server.connect();
@@ -52,7 +52,7 @@ test("a server that has left its group and does not listen to signals is gone al
   expect(await remainingProcesses(mark, 2_000)).toEqual([]);
 });
 
-test("a server gets a clean environment, with what was named and nothing else", async () => {
+test("a server gets a clean environment with only the configured variables", async () => {
   const entry = serverEntry([], { env: { OWN: "1" }, env_vars: ["NAMED"] });
   const { server } = await open(entry, { OPENAI_API_KEY: "sk-not-yours", NAMED: "2", OTHER: "3" });
   await server.connect();
@@ -62,19 +62,19 @@ test("a server gets a clean environment, with what was named and nothing else", 
   expect(Object.keys(env)).not.toContain("OTHER");
 });
 
-test("a server that never answers is given up after its time, and is gone", async () => {
+test("a server that never answers fails after the startup timeout and is ended", async () => {
   const { entry, mark } = markedEntry(["silent"], { startup_timeout_sec: 0.2 });
   const { server } = await open(entry);
   expect(await server.connect()).toEqual({ status: "failed", error: "it was not ready within 0.2 seconds" });
   expect(await remainingProcesses(mark, 5_000)).toEqual([]);
 });
 
-test("a server that cannot list its tools is given up too", async () => {
+test("a server that does not list its tools in time fails too", async () => {
   const { server } = await open(serverEntry(["silent-list"], { startup_timeout_sec: 0.3 }));
   expect(await server.connect()).toMatchObject({ status: "failed" });
 });
 
-test("why a server ended is said, and with it what it wrote last", async () => {
+test("the error of an exited server contains its exit code and its last output", async () => {
   const { server } = await open(serverEntry(["crash"]));
   expect(await server.connect()).toEqual({
     status: "failed",
@@ -82,7 +82,7 @@ test("why a server ended is said, and with it what it wrote last", async () => {
   });
 });
 
-test("what a server says of its secrets is said without them", async () => {
+test("secrets are redacted from a server's errors, answers and logs", async () => {
   const secret = "correct-horse-battery";
   const ended = await open(serverEntry(["leaks", "crash"], { env: { API_KEY: secret } }));
   const state = await ended.server.connect();
@@ -99,7 +99,7 @@ test("what a server says of its secrets is said without them", async () => {
   expect(JSON.stringify(texts)).not.toContain(secret);
 });
 
-test("a command that is not there is said to be not there", async () => {
+test("a missing command or working directory is named in the error", async () => {
   const { server } = await open({ command: "/no/such/command" });
   expect(await server.connect()).toMatchObject({
     status: "failed",
@@ -112,20 +112,20 @@ test("a command that is not there is said to be not there", async () => {
   });
 });
 
-test("what is no message is passed over", async () => {
+test("output lines that are not messages are ignored", async () => {
   const { server } = await open(serverEntry(["chatty"]));
   expect(await server.connect()).toMatchObject({ status: "ready" });
   expect(textIn(await call(server, "echo", { text: "hi" }))).toBe("echo: hi");
 });
 
-test.each(["wrong-ids", "doubled"])("answers with %s answer nobody else", async (trait) => {
+test.each(["wrong-ids", "doubled"])("answers with %s do not resolve other calls", async (trait) => {
   const { server } = await open(serverEntry([trait]));
   await server.connect();
   const answers = await Promise.all(["a", "b", "c"].map((text) => call(server, "echo", { text })));
   expect(answers.map(textIn)).toEqual(["echo: a", "echo: b", "echo: c"]);
 });
 
-test("a server that dies during a call fails it at once, and is found again by the next", async () => {
+test("a server that dies during a call fails it at once, and the next call restarts the server", async () => {
   const { server } = await open(serverEntry());
   await server.connect();
   const first = textIn(await call(server, "pid"));
@@ -136,7 +136,7 @@ test("a server that dies during a call fails it at once, and is found again by t
   expect(second).not.toBe(first);
 });
 
-test("a server that dies again and again is left alone", async () => {
+test("a server that keeps crashing is not restarted any more", async () => {
   const { server } = await open(serverEntry(["crash"]));
   for (let times = 0; times < 5; times += 1) await server.connect();
   const state = await server.connect();
@@ -147,7 +147,7 @@ test("a server that dies again and again is left alone", async () => {
   });
 });
 
-test("what has failed is tried again when its pause is over", async () => {
+test("a failed server is retried when its pause is over", async () => {
   let now = 0;
   const root = await temporaryFolder();
   const entry = serverEntry(["crash"], { env: { ONCE: join(root, "once") } });
@@ -163,7 +163,7 @@ test("what has failed is tried again when its pause is over", async () => {
   await expect.poll(() => server.state.status, { timeout: 5_000 }).toBe("ready");
 });
 
-test("a call that takes too long is given up and the server told so", async () => {
+test("a call over its timeout fails, and the server gets a cancellation", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { server } = await open(serverEntry([], { tool_timeout_sec: 0.2, env: { HEARD: file } }));
   await server.connect();
@@ -174,7 +174,7 @@ test("a call that takes too long is given up and the server told so", async () =
   expect(textIn(await call(server, "echo", { text: "still here" }))).toBe("echo: still here");
 });
 
-test("an interrupted call ends at once and the server is told so", async () => {
+test("an interrupted call ends at once, and the server gets a cancellation", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { server } = await open(serverEntry([], { env: { HEARD: file } }));
   await server.connect();
@@ -190,7 +190,7 @@ test("an interrupted call ends at once and the server is told so", async () => {
     .toContain("notifications/cancelled");
 });
 
-test("an answer that is too long or too deep is an error of that call alone", async () => {
+test("an answer that is too long or nested too deeply fails only its own call", async () => {
   const { server } = await open(serverEntry());
   await server.connect();
   expect(textIn(await call(server, "huge", { bytes: 20_000_000 }))).toContain("larger than 16777216 bytes");
@@ -200,19 +200,22 @@ test("an answer that is too long or too deep is an error of that call alone", as
   expect(textIn(await call(deep.server, "echo"))).toContain("more than 100 levels deep");
 });
 
-test.each(["flood", "changing"])("a server that sends without end what nobody asked for is left: %s", async (trait) => {
-  const { server, logged } = await open(serverEntry([trait]));
-  let turns = 0;
-  const timer = setInterval(() => (turns += 1), 1);
-  await server.connect();
-  await expect.poll(() => logged.join("\n"), { timeout: 10_000 }).toContain("unsolicited messages per minute");
-  clearInterval(timer);
-  expect(server.state.status).not.toBe("ready");
-  // Between five thousand messages everybody else has had a turn, again and again.
-  expect(turns).toBeGreaterThan(5);
-});
+test.each(["flood", "changing"])(
+  "a server that floods us with unsolicited messages is disconnected: %s",
+  async (trait) => {
+    const { server, logged } = await open(serverEntry([trait]));
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 1);
+    await server.connect();
+    await expect.poll(() => logged.join("\n"), { timeout: 10_000 }).toContain("unsolicited messages per minute");
+    clearInterval(timer);
+    expect(server.state.status).not.toBe("ready");
+    // The event loop kept running timers between the messages.
+    expect(turns).toBeGreaterThan(5);
+  },
+);
 
-test("over HTTP it is left as well", async () => {
+test("an HTTP server that floods us with unsolicited messages is disconnected", async () => {
   const { url } = await openHttpServer(["flood"]);
   const { server } = await open({ url });
   await server.connect();
@@ -220,7 +223,7 @@ test("over HTTP it is left as well", async () => {
   expect(server.state.status).toBe("lost");
 });
 
-test("a message of nothing but brackets is not read", async () => {
+test("a message with too many parts is not parsed", async () => {
   const { server } = await open(serverEntry(["brackets"]));
   await server.connect();
   expect(textIn(await call(server, "echo"))).toContain("more than 200000 parts");
@@ -231,28 +234,28 @@ test("a message of nothing but brackets is not read", async () => {
   expect(far.logged.join("\n")).toContain("more than 200000 parts");
 });
 
-test("pages of tools are asked for until there are enough", async () => {
+test("pages of tools are requested until the limit is reached", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { server } = await open(serverEntry(["pages"], { env: { HEARD: file } }));
   expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
   expect((await receivedMessages(file)).filter(({ method }) => method === "tools/list")).toHaveLength(2);
 });
 
-test("a line without an end is not kept", async () => {
+test("an endless line is not kept in memory", async () => {
   const { server } = await open(serverEntry(["endless-line"], { startup_timeout_sec: 1 }));
   const before = process.memoryUsage().arrayBuffers;
   expect(await server.connect()).toMatchObject({ status: "failed" });
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100_000_000);
 });
 
-test("what a server complains is logged up to a bound", async () => {
+test("a server's stderr is logged up to a bound", async () => {
   const { server, logged } = await open(serverEntry(["complains"]));
   await server.connect();
   await expect.poll(() => logged.length).toBeGreaterThan(0);
   expect(logged.join("").length).toBeLessThan(70_000);
 });
 
-test("tools that cannot be used are left out, and the others are not", async () => {
+test("unusable tools are left out, and the others are kept", async () => {
   const { server, logged } = await open(serverEntry(["odd-tools"]));
   const state = await server.connect();
   const names = "tools" in state ? state.tools.map(({ name }) => name) : [];
@@ -263,7 +266,7 @@ test("tools that cannot be used are left out, and the others are not", async () 
   expect(choice?.inputSchema).toEqual({ type: "object", properties: {} });
 });
 
-test("of very many tools the first are taken, or those that are asked for", async () => {
+test("of too many tools the first are used, or the enabled ones", async () => {
   const { server } = await open(serverEntry(["many-tools"]));
   expect(await server.connect()).toMatchObject({ status: "ready", tools: expect.objectContaining({ length: 100 }) });
   const chosen = await open(serverEntry(["many-tools"], { enabled_tools: ["tool-4000", "echo"] }));
@@ -274,7 +277,7 @@ test("of very many tools the first are taken, or those that are asked for", asyn
   expect("tools" in rest && rest.tools.some(({ name }) => name === "echo")).toBe(false);
 });
 
-test("a tool that changes is listed again, and is not called as what it was", async () => {
+test("a changed tool is listed again, and a call to its old definition is refused", async () => {
   const { server } = await open(serverEntry());
   await server.connect();
   const old = "tools" in server.state ? server.state.tools.find(({ name }) => name === "echo") : undefined;
@@ -286,7 +289,7 @@ test("a tool that changes is listed again, and is not called as what it was", as
   expect(late).toMatchObject({ ok: false, error: expect.stringContaining("definition has changed") });
 });
 
-test("what a server asks for is asked of whoever made the call", async () => {
+test("a server's elicitation is sent to the caller of the running tool", async () => {
   const { server } = await open(serverEntry());
   await server.connect();
   const { state } = server;
@@ -304,7 +307,7 @@ test("what a server asks for is asked of whoever made the call", async () => {
   expect(JSON.parse(textIn(answered))).toEqual({ action: "accept", content: { sure: true } });
 });
 
-test("over HTTP the same works, with the headers and the token that were named", async () => {
+test("an HTTP server works the same, with the configured headers and token", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { url } = await openHttpServer([], { HEARD: file });
   const entry: McpServerEntry = {
@@ -322,7 +325,7 @@ test("over HTTP the same works, with the headers and the token that were named",
   expect(first).toMatchObject({ headers: { authorization: "Bearer secret", "x-one": "1", "x-two": "2" } });
 });
 
-test("over HTTP an interrupted call is told to the server, and a server that forgot us is greeted again", async () => {
+test("over HTTP an interrupted call is cancelled, and an expired session is initialized again", async () => {
   const file = join(await temporaryFolder(), "heard");
   const { url, child } = await openHttpServer([], { HEARD: file });
   const { server } = await open({ url });
@@ -349,13 +352,13 @@ test("over HTTP an interrupted call is told to the server, and a server that for
   expect(await call(server, "echo")).toMatchObject({ ok: false });
 });
 
-test("a server that sends us elsewhere does not get there what we have for it", async () => {
+test("a redirect is not followed, so no other server receives the token", async () => {
   const { url } = await openHttpServer(["redirect"]);
   const { server } = await open({ url, bearer_token_env_var: "MY_TOKEN" }, { MY_TOKEN: "secret" });
   expect(await server.connect()).toMatchObject({ status: "failed" });
 });
 
-test("a token that is not there is said to be missing", async () => {
+test("a missing token variable is named in the error", async () => {
   const { server } = await open({ url: "http://127.0.0.1:1/", bearer_token_env_var: "MY_TOKEN" });
   expect(await server.connect()).toMatchObject({
     status: "failed",

@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { toolName } from "../../../src/actors/mcp/listed-tools.js";
 
-test("a name that fits is kept", () => {
+test("a valid tool name is kept", () => {
   expect(toolName("git", "list-files", new Set())).toBe("mcp__git__list-files");
 });
 
-test("names every API takes come of any names, and no two are alike", () => {
+test("any names become unique names that every API accepts", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 300 }), { maxLength: 20 }), (tools) => {
       const taken = new Set<string>();
@@ -20,7 +20,7 @@ test("names every API takes come of any names, and no two are alike", () => {
   );
 });
 
-test("the same tool has the same name in another process", () => {
+test("a tool gets the same name in another process", () => {
   expect(toolName("a", "with blanks", new Set())).toBe(toolName("a", "with blanks", new Set()));
   expect(toolName("a", "with blanks", new Set())).not.toBe(toolName("a", "with_blanks", new Set()));
 });

@@ -12,7 +12,7 @@ const hour = 60 * 60 * 1000;
 const day = 24 * hour;
 const start = Date.parse("2026-11-16T00:00:00Z");
 
-/** The same numbers for the same seed, from 0 to 1. */
+/** A seeded random number generator with values from 0 to 1. */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,7 +38,7 @@ async function putRollout(directory: string, number: number, updatedAt: number):
   return id;
 }
 
-test(`in ${runs} runs under a clock that jumps nothing leaves the disk that was not named before, and all of it comes back`, async () => {
+test(`in ${runs} runs with a jumping clock nothing is deleted without an announcement, and everything can be restored`, async () => {
   const home = await temporaryFolder();
   const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
   const directory = join(home, "conversations");
@@ -50,7 +50,7 @@ test(`in ${runs} runs under a clock that jumps nothing leaves the disk that was 
     ids.add(await putRollout(directory, number, start - Math.floor(random() * 90) * day));
   }
   const before = await everything(directory);
-  /** When somebody saw, really, that a conversation would go, or go for good. */
+  /** The real times at which the user saw that a conversation would be trashed or permanently deleted. */
   const seen = new Map<string, number[]>();
   const [gone, lost, tooSoon, broughtBack]: [string[], string[], string[], string[]] = [[], [], [], []];
   const judge = (id: string, time: number): void => {
@@ -62,7 +62,7 @@ test(`in ${runs} runs under a clock that jumps nothing leaves the disk that was 
   for (let run = 0; run < runs; run += 1) {
     time += Math.floor(random() * 60) * hour;
     const kind = random();
-    // Sometimes the clock goes wrong by up to three years, to either side, and sometimes it is put right again.
+    // Sometimes the clock jumps by up to three years in either direction, and sometimes it is corrected.
     if (kind < 0.08) shift = Math.sign(random() - 0.5) * Math.ceil(30 + random() * 1_000) * day;
     else if (kind < 0.3) shift = 0;
     const clock = time + shift;
@@ -79,7 +79,7 @@ test(`in ${runs} runs under a clock that jumps nothing leaves the disk that was 
       now: () => new Date(clock),
       settings: { retentionDays: 30, maxConversationsPerProject: 20 },
       show: async (notice) => {
-        // Who shows what goes now has shown it before.
+        // Lines about conversations deleted now are not announcements.
         const coming = notice.split("\n").filter((line) => !/ (?:is|are) now /.test(line));
         for (const id of ids) {
           if (isSeen && coming.some((line) => line.includes(id))) seen.set(id, [...(seen.get(id) ?? []), time]);
@@ -98,7 +98,7 @@ test(`in ${runs} runs under a clock that jumps nothing leaves the disk that was 
         judge(sessionId, time);
       }
     }
-    // Some people want theirs back at once.
+    // Some users restore a conversation at once.
     for (const { sessionId } of report.trashed.successes.filter(() => random() < 0.3)) {
       await using bin = await TrashBin.open({ places, env, now: () => new Date(clock) });
       await bin.restore(sessionId);

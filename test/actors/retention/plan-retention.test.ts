@@ -11,8 +11,8 @@ const day = 24 * hour;
 const start = Date.parse("2026-11-16T00:00:00Z");
 const one = { key: "conversation:a", updatedAt: 1 };
 
-/** What becomes of one that is due, at each of these times. */
-function played(times: readonly number[], due = () => [one]): string[] {
+/** The plan for one due conversation at each of these times. */
+function plansAt(times: readonly number[], due = () => [one]): string[] {
   let state: RetentionState | undefined;
   return times.map((time) => {
     const plan = planRetention(state, due(), start + time);
@@ -27,45 +27,45 @@ function played(times: readonly number[], due = () => [one]): string[] {
   });
 }
 
-test("what is due goes a week after it was named, when it was shown on three other days", () => {
-  expect(played([0, 1, 2, 6, 7].map((days) => days * day))).toEqual(["new", "pending", "pending", "pending", "ripe"]);
-  expect(played([0, 6, 12].map((days) => days * day))).toEqual(["new", "pending", "pending"]);
-  expect(played([0, 6, 12, 13].map((days) => days * day)).at(-1)).toBe("ripe");
+test("a due conversation is removed a week after its announcement, if the notice was shown on three other days", () => {
+  expect(plansAt([0, 1, 2, 6, 7].map((days) => days * day))).toEqual(["new", "pending", "pending", "pending", "ripe"]);
+  expect(plansAt([0, 6, 12].map((days) => days * day))).toEqual(["new", "pending", "pending"]);
+  expect(plansAt([0, 6, 12, 13].map((days) => days * day)).at(-1)).toBe("ripe");
 });
 
-test("what went and was brought back is named anew", () => {
-  expect(played([0, 1, 2, 6, 7, 8].map((days) => days * day)).slice(-2)).toEqual(["ripe", "new"]);
+test("a restored conversation is announced again", () => {
+  expect(plansAt([0, 1, 2, 6, 7, 8].map((days) => days * day)).slice(-2)).toEqual(["ripe", "new"]);
 });
 
-test("a clock that jumps, and somebody who was away, begin anew", () => {
-  expect(played([0, 1, 2, 3, 100].map((days) => days * day)).at(-1)).toBe("new");
-  expect(played([0, 1, 2, 3, 3 - 400].map((days) => days * day)).at(-1)).toBe("new");
-  expect(played([0, 8].map((days) => days * day))).toEqual(["new", "new"]);
+test("a clock jump or a long absence restarts the announcement", () => {
+  expect(plansAt([0, 1, 2, 3, 100].map((days) => days * day)).at(-1)).toBe("new");
+  expect(plansAt([0, 1, 2, 3, 3 - 400].map((days) => days * day)).at(-1)).toBe("new");
+  expect(plansAt([0, 8].map((days) => days * day))).toEqual(["new", "new"]);
 });
 
-test("a conversation that went on is not the one that was named", () => {
+test("a conversation that changed after its announcement is announced again", () => {
   const versions = [1, 1, 1, 1, 2];
   const due = () => [{ ...one, updatedAt: versions.shift() ?? 0 }];
   expect(
-    played(
+    plansAt(
       [0, 1, 2, 6, 8].map((days) => days * day),
       due,
     ),
   ).toEqual(["new", "pending", "pending", "pending", "new"]);
 });
 
-test("what goes for another reason than the one that was named is named anew", () => {
+test("a conversation that is due for another reason is announced again", () => {
   const reasons = ["old", "old", "old", "many", "many"];
   const due = () => [{ ...one, why: reasons.shift() ?? "" }];
   expect(
-    played(
+    plansAt(
       [0, 1, 2, 6, 8].map((days) => days * day),
       due,
     ),
   ).toEqual(["new", "pending", "pending", "new", "pending"]);
 });
 
-test("only so many are named at once, and the others are not remembered", () => {
+test("a bounded number is announced at once, and only those are recorded", () => {
   const due = Array.from({ length: maxNamed + 5 }, (_, index) => ({ key: `conversation:${index}`, updatedAt: index }));
   const first = planRetention(undefined, due, start);
   expect(first.announced).toEqual(due.slice(0, maxNamed));
@@ -74,7 +74,7 @@ test("only so many are named at once, and the others are not remembered", () => 
   expect([second.announced, second.pending]).toEqual([due.slice(maxNamed), due.slice(0, maxNamed)]);
 });
 
-test("it runs once a day, whatever the hour, and when the clock was set back far", () => {
+test("retention runs once a day, and again if the clock was set back far", () => {
   const ran = { ranAt: start };
   expect(isTimeToRun(undefined, start)).toBe(true);
   expect([0, hour, 19 * hour, -hour].map((gap) => isTimeToRun(ran, start + gap))).toEqual([false, false, false, false]);

@@ -31,7 +31,7 @@ async function newHome() {
     return path;
   }
 
-  /** Runs so many days after the start. */
+  /** Runs retention the given number of days after the start. */
   function run(after: number, settings: RetentionSettings = days, isSeen = true) {
     return runRetention({
       places: conversationPlaces({ home, codexHome: undefined, persistence: {} }),
@@ -45,7 +45,7 @@ async function newHome() {
     });
   }
 
-  /** Every day from the first to the last; gives what went into the trash. */
+  /** Runs retention on each day of the range and returns the ids moved to the trash. */
   async function everyDay(first: number, last: number, settings: RetentionSettings = days): Promise<string[]> {
     const gone: string[] = [];
     for (let after = first; after <= last; after += 1) {
@@ -57,7 +57,7 @@ async function newHome() {
   return { home, directory, shown, put, run, everyDay };
 }
 
-test("the first run only says what will go and how to keep it; a week later it goes, and says so in one line", async () => {
+test("the first run only announces what will be trashed and how to keep it; a week later it is trashed with a one-line notice", async () => {
   const { home, shown, put, run, everyDay } = await newHome();
   await put("old", 31);
   await put("new", 5);
@@ -82,7 +82,7 @@ test("the first run only says what will go and how to keep it; a week later it g
   ]);
 });
 
-test("from the trash it goes for good after thirty days and another notice", async () => {
+test("a trashed conversation is permanently deleted after thirty days and a second announcement", async () => {
   const { home, shown, put, everyDay } = await newHome();
   await put("old", 31);
   await everyDay(0, 7);
@@ -102,7 +102,7 @@ test("from the trash it goes for good after thirty days and another notice", asy
   expect(await readdir(join(home, "trash"))).toEqual([]);
 });
 
-test("what nobody has seen counts for nothing", async () => {
+test("an announcement that was not shown does not count", async () => {
   const { home, put, run, everyDay } = await newHome();
   await put("old", 31);
   for (let after = 0; after < 20; after += 1)
@@ -112,7 +112,7 @@ test("what nobody has seen counts for nothing", async () => {
   expect(await everyDay(27, 27)).toEqual(["old"]);
 });
 
-test("what is pinned or named stays, also when the index is lost, and so does what is no conversation", async () => {
+test("pinned and named conversations stay even without their index, and other files are left alone", async () => {
   const { directory, put, everyDay, run } = await newHome();
   await put("pinned-in-index", 40);
   await writePin(join(directory, ".pins.jsonl"), "pinned-in-index", { pinned: true, pinnedAt: start }, "pin");
@@ -129,7 +129,7 @@ test("what is pinned or named stays, also when the index is lost, and so does wh
   expect(await everyDay(1, 7)).toEqual(["unpinned"]);
 });
 
-test("somebody who goes on in a conversation, or says that all may stay, keeps it", async () => {
+test("continuing a conversation or turning retention off keeps it", async () => {
   const { put, everyDay } = await newHome();
   const path = await put("old", 40);
   await everyDay(0, 6);
@@ -141,7 +141,7 @@ test("somebody who goes on in a conversation, or says that all may stay, keeps i
   expect(await other.everyDay(7, 20, { ...days, retentionDays: undefined })).toEqual([]);
 });
 
-test("of each project so many stay, the newest", async () => {
+test("maxConversationsPerProject keeps the newest conversations of each project", async () => {
   const { put, run, shown } = await newHome();
   const [a, b] = [await temporaryFolder(), await temporaryFolder()];
   for (const number of [1, 2, 3]) await put(`a${number}`, number, a);
@@ -151,7 +151,7 @@ test("of each project so many stay, the newest", async () => {
   expect(shown[0]).toContain("more than 2 in its project");
 });
 
-test("each reason is named with the setting it comes from, and another reason is announced anew", async () => {
+test("a notice names each reason and its setting, and a changed reason is announced again", async () => {
   const { put, run, everyDay, shown } = await newHome();
   const cwd = await temporaryFolder();
   await put("new", 1, cwd);
@@ -175,7 +175,7 @@ test("each reason is named with the setting it comes from, and another reason is
   expect(await everyDay(9, 9, many)).toEqual(["oldest"]);
 });
 
-test("what goes is named with what was said in it first, on one line", async () => {
+test("a notice shows the first message of each conversation on one line", async () => {
   const { put, everyDay, shown } = await newHome();
   const said = { type: "user_message", message: "fix\u0007 the build\nand more" };
   await put("old", 40, "/", `${JSON.stringify({ timestamp: "", type: "event_msg", payload: said })}\n`);
@@ -185,7 +185,7 @@ test("what goes is named with what was said in it first, on one line", async () 
   expect(shown.at(-1)).toContain("  old (fix\\007 the build), deleted ");
 });
 
-test("who follows the advice keeps what was announced", async () => {
+test("following the advice in the notice keeps the announced conversations", async () => {
   const { put, everyDay } = await newHome();
   const cwd = await temporaryFolder();
   for (const [id, age] of Object.entries({ new: 1, old: 40, oldest: 41 })) await put(id, age, cwd);
@@ -193,7 +193,7 @@ test("who follows the advice keeps what was announced", async () => {
   expect(await everyDay(2, 20, { retentionDays: undefined, maxConversationsPerProject: undefined })).toEqual([]);
 });
 
-test("a state that cannot be read, or is gone, means that nobody was told", async () => {
+test("a damaged or missing state file restarts the announcement", async () => {
   const { home, put, everyDay, run } = await newHome();
   await put("old", 40);
   await everyDay(0, 6);

@@ -15,7 +15,7 @@ async function open(maxBytes = 1_000_000, files = nodeRepairFiles) {
   return { store: new BlobStore({ files, rolloutPath, redactor, maxBytes }), folder: `${rolloutPath}.blobs` };
 }
 
-test("a text is kept once, by its content, for its owner alone and without secrets", async () => {
+test("a text is stored once by its content, private to its user and without secrets", async () => {
   const { store, folder } = await open();
   const kept = `before ${"x".repeat(100)} [redacted]\n`;
   const outcome = { status: "kept", sha256: blobHash(Buffer.from(kept)), bytes: Buffer.byteLength(kept) };
@@ -31,7 +31,7 @@ function filler(lines: number): string {
   return "a line of text\n".repeat(lines);
 }
 
-test("a long text has no secret left, wherever it is cut on the way", async () => {
+test("a long text is fully redacted, wherever it is split into chunks", async () => {
   const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkq\n".repeat(500)}-----END PRIVATE KEY-----\n`;
   const text = `${filler(8_730)}${key}${filler(9_000)}${secret}\n${filler(8_500)}${key}`;
   const { store, folder } = await open(100_000_000);
@@ -42,7 +42,7 @@ test("a long text has no secret left, wherever it is cut on the way", async () =
   expect(kept === `${filler(8_730)}[redacted]\n${filler(9_000)}[redacted]\n${filler(8_500)}[redacted]\n`).toBe(true);
 });
 
-test("more than the bound is not kept, counting what an earlier run has kept", async () => {
+test("texts over the bound are not stored, including those stored by an earlier run", async () => {
   const { store, folder } = await open(1_000);
   await mkdir(folder);
   await writeFile(join(folder, "a".repeat(64)), "x".repeat(600));
@@ -55,7 +55,7 @@ test("more than the bound is not kept, counting what an earlier run has kept", a
 });
 
 test.each(["open", "write", "fsync", "rename", "mkdir"] as const)(
-  "a disk that fails to %s is said, and nothing half is left",
+  "a failing %s is reported and leaves no partial file",
   async (call) => {
     const broken = () => Promise.reject(Object.assign(new Error("no"), { code: "ENOSPC", syscall: call }));
     const { store, folder } = await open(1_000, { ...nodeRepairFiles, [call]: broken });

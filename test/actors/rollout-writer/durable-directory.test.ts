@@ -6,7 +6,7 @@ import { line, WriterHarness } from "./writer-harness.js";
 
 let harness: WriterHarness;
 let faults: Faults;
-/** Directories in the order in which they were synced. */
+/** Directories in the order of their syncs. */
 let synced: string[];
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ afterEach(() => harness[Symbol.asyncDispose]());
 
 const saved = { status: "saved" };
 
-test("before a line is saved, so are the names of its file and of every directory that was made for it", async () => {
+test("before a line counts as saved, its file name and every created directory are synced", async () => {
   const path = join(harness.directory, "new", "deep", "a.jsonl");
   const writer = await harness.start(faults.fileSystem);
   expect(await writer.open("a", "create", { path })).toMatchObject({ status: "open" });
@@ -36,35 +36,38 @@ test("before a line is saved, so are the names of its file and of every director
   expect(synced.slice(-3)).toEqual([above, dirname(dirname(path)), dirname(path)]);
 });
 
-test.each(["mkdir", "chmod"] as const)("a directory that was made half-way is no exception: %s", async (call: Call) => {
-  const path = join(harness.directory, "new", "deep", "a.jsonl");
-  const dying = await harness.start(faults.fileSystem);
-  faults.once(call, async (...args) => {
-    await args[1]();
-    return failing("EIO")(...args);
-  });
-  expect(await dying.open("a", "create", { path })).toMatchObject({ status: "not_saved" });
-  // Another one, as after the death of the first: it knows only what it finds.
-  synced.length = 0;
-  const writer = await harness.start(faults.fileSystem);
-  expect(await writer.open("a", "create", { path })).toMatchObject({ status: "open" });
-  expect(synced).toEqual([harness.directory, join(harness.directory, "new"), dirname(path)]);
-});
+test.each(["mkdir", "chmod"] as const)(
+  "a directory whose creation failed halfway is synced too: %s",
+  async (call: Call) => {
+    const path = join(harness.directory, "new", "deep", "a.jsonl");
+    const dying = await harness.start(faults.fileSystem);
+    faults.once(call, async (...args) => {
+      await args[1]();
+      return failing("EIO")(...args);
+    });
+    expect(await dying.open("a", "create", { path })).toMatchObject({ status: "not_saved" });
+    // A second writer, as after a crash of the first: it only knows what is on disk.
+    synced.length = 0;
+    const writer = await harness.start(faults.fileSystem);
+    expect(await writer.open("a", "create", { path })).toMatchObject({ status: "open" });
+    expect(synced).toEqual([harness.directory, join(harness.directory, "new"), dirname(path)]);
+  },
+);
 
-test("a file that was made and left empty has a durable name before its first line", async () => {
+test("the name of an empty file is synced before its first line", async () => {
   writeFileSync(harness.path("a"), "");
   const writer = await harness.start(faults.fileSystem);
   expect(await writer.open("a", "append")).toEqual({ status: "open", bytes: 0 });
   expect(synced).toEqual([dirname(harness.directory), harness.directory]);
 });
 
-test("files after the first one cost one sync each", async () => {
+test("each file after the first costs one directory sync", async () => {
   const writer = await harness.start(faults.fileSystem);
   for (const id of ["a", "b", "c"]) await writer.open(id);
   expect(synced).toEqual([dirname(harness.directory), ...Array.from({ length: 3 }, () => harness.directory)]);
 });
 
-test.each(["EACCES", "EINVAL"])("what stands above and cannot be synced (%s) is not ours", async (code) => {
+test.each(["EACCES", "EINVAL"])("a parent directory that cannot be synced (%s) is ignored", async (code) => {
   const writer = await harness.start(faults.fileSystem);
   faults.always("open", (call, next, args) =>
     args[0] === dirname(harness.directory) ? failing(code)(call, next, args) : next(),

@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => program[Symbol.asyncDispose]());
 
-test.each(["0000", "0022", "0777"])("under umask %s everything is for its user alone", async (umask) => {
+test.each(["0000", "0022", "0777"])("under umask %s all files and folders are private to their user", async (umask) => {
   const directory = mkdtempSync(join(tmpdir(), "cody-modes-"));
   const child = new Child(program.file, [directory, umask]);
-  expect(await child.hear()).toEqual({
+  expect(await child.receive()).toEqual({
     "run/cody": "700",
     one: "700",
     "one/two": "700",

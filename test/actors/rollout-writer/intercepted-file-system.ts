@@ -2,12 +2,12 @@ import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file
 
 export type Call = keyof FileSystem;
 
-/** Stands before a call of the file system: does something else, something besides, or nothing. */
+/** Intercepts a file system call: replaces it, adds to it, or passes it on. */
 export type Interception = (call: Call, next: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;
 
 const calls = Object.keys(nodeFileSystem) as Call[];
 
-/** The real file system with someone before it. */
+/** The real file system with an interceptor in front of each call. */
 export function intercepted(interception: Interception): FileSystem {
   const entries = calls.map((call) => {
     const original = nodeFileSystem[call] as (...args: unknown[]) => Promise<unknown>;
@@ -16,7 +16,7 @@ export function intercepted(interception: Interception): FileSystem {
   return Object.fromEntries(entries) as FileSystem;
 }
 
-/** Faults that can be switched on and off, one for each call. */
+/** Faults that can be switched on and off, one per file system call. */
 export class Faults {
   readonly #active = new Map<Call, Interception>();
   readonly counts = new Map<Call, number>();
@@ -41,11 +41,11 @@ export class Faults {
   }
 }
 
-/** Writes at most so many bytes. */
+/** Writes at most the given number of bytes. */
 export const short = (fd: unknown, bytes: unknown, length: number): Promise<number> =>
   nodeFileSystem.write(fd as number, (bytes as Uint8Array).subarray(0, length));
 
-/** Writes so many bytes and then finds the disk full. */
+/** Writes the given number of bytes and then fails with a full disk. */
 export function torn(length: number): Interception {
   return async (call, next, [fd, bytes]) => {
     if (length > 0) await short(fd, bytes, length);
@@ -57,7 +57,7 @@ export function failing(code: string): Interception {
   return () => Promise.reject(Object.assign(new Error(`${code}: a fault of the test, at /some/secret/path`), { code }));
 }
 
-/** Holds a call until it is let through. */
+/** Holds a call until it is released. */
 export class Gate {
   readonly #reached: Promise<void>;
   #arrive = (): void => {};
@@ -79,7 +79,7 @@ export class Gate {
     return next();
   };
 
-  /** Resolves when a call stands before the gate. */
+  /** Resolves when a call waits at the gate. */
   get reached(): Promise<void> {
     return this.#reached;
   }

@@ -55,7 +55,7 @@ function content(id: string): string {
   return readFileSync(join(directory, `${id}.jsonl`), "utf8");
 }
 
-test("appended lines are in the file after flush, in their order", async () => {
+test("appended lines are in the file in order after flush", async () => {
   const { outcome, rollout } = await start().open(request("a"));
   expect(outcome).toEqual({ status: "open", bytes: 0 });
   expect(rollout.path).toBe(join(directory, "a.jsonl"));
@@ -66,7 +66,7 @@ test("appended lines are in the file after flush, in their order", async () => {
   expect(await rollout.close()).toEqual(saved);
 });
 
-test("lines appended between two flushes are answered for by the second", async () => {
+test("the second flush covers lines appended between two flushes", async () => {
   const { rollout } = await start().open(request("a"));
   rollout.append(said(1));
   const first = rollout.flush();
@@ -75,7 +75,7 @@ test("lines appended between two flushes are answered for by the second", async 
   expect(content("a")).toBe(encodeLine(said(1)) + encodeLine(said(2)));
 });
 
-test("a conversation that is already open here is in use", async () => {
+test("a conversation that is already open in this outbox is in use", async () => {
   const outbox = start();
   await outbox.open(request("a"));
   const { outcome, rollout } = await outbox.open(request("a", "append"));
@@ -83,7 +83,7 @@ test("a conversation that is already open here is in use", async () => {
   expect(rollout).toBe(unsavedRollout);
 });
 
-test("a conversation of another owner is in use, and free after its close", async () => {
+test("a conversation of another owner is in use until that owner closes it", async () => {
   const other = await openOwnerSocket(directory);
   const theirs = await start(nodeFileSystem, { owner: async () => other.owner }).open(request("a"));
   const outbox = start();
@@ -93,7 +93,7 @@ test("a conversation of another owner is in use, and free after its close", asyn
   await other.close();
 });
 
-test("so much may wait; then it is full, but lines are still taken", async () => {
+test("an outbox over its limit is full, but still accepts lines", async () => {
   const faults = new Faults();
   const outbox = start(faults.fileSystem, { limitBytes: 1000 });
   const [one, two] = await Promise.all([outbox.open(request("a")), outbox.open(request("b"))]);
@@ -110,7 +110,7 @@ test("so much may wait; then it is full, but lines are still taken", async () =>
   expect(content("a")).toBe(encodeLine(said("x".repeat(1000))) + encodeLine(said("more")));
 });
 
-test("a file that could not be opened is saved to as soon as it can be", async () => {
+test("lines of a file that could not be opened are saved as soon as it can be", async () => {
   writeFileSync(join(directory, "a.jsonl"), encodeLine(said("before")));
   const faults = new Faults();
   faults.always("open", failing("EACCES"));
@@ -125,7 +125,7 @@ test("a file that could not be opened is saved to as soon as it can be", async (
   expect(content("a")).toBe(["before", "one", "two"].map((text) => encodeLine(said(text))).join(""));
 });
 
-test("a file that is opened late and cannot be written then is not waited for", async () => {
+test("flush does not wait for a file that was opened late and cannot be written", async () => {
   const faults = new Faults();
   faults.always("open", failing("ENOSPC"));
   const { outcome, rollout } = await start(faults.fileSystem, { deadlineMs: 2_000 }).open(request("a"));
@@ -143,7 +143,7 @@ test("a file that is opened late and cannot be written then is not waited for", 
   expect(content("a")).toBe(encodeLine(said("one")) + encodeLine(said("two")));
 });
 
-test("without an owner nothing is saved, until there is one", async () => {
+test("nothing is saved without an owner, until there is one", async () => {
   let broken = true;
   const owner = async () => {
     if (broken) throw new Error("the runtime directory does not belong to this user");
@@ -159,7 +159,7 @@ test("without an owner nothing is saved, until there is one", async () => {
   expect(content("a")).toBe(encodeLine(said("one")));
 });
 
-test("a writer that does not answer is not waited for longer than the deadline", async () => {
+test("flush waits for an unresponsive writer only until the deadline", async () => {
   const faults = new Faults();
   const gate = new Gate();
   const { rollout } = await start(faults.fileSystem, { deadlineMs: 50 }).open(request("a"));
@@ -170,8 +170,8 @@ test("a writer that does not answer is not waited for longer than the deadline",
   expect(await rollout.flush()).toEqual(saved);
 });
 
-test("a new writer gets what the old one had not acknowledged", async () => {
-  // The first writer throws away its life on the third append, in the middle of everything.
+test("a restarted writer gets the lines its predecessor had not acknowledged", async () => {
+  // The first writer crashes on the third append.
   let appends = 0;
   const mortal = (actor: RolloutWriter): RolloutWriter => ({
     name: actor.name,
@@ -203,7 +203,7 @@ test("a new writer gets what the old one had not acknowledged", async () => {
   expect(content("a")).toBe(lines.map(encodeLine).join(""));
 });
 
-test("when the writer has failed for good everything says so", async () => {
+test("every call reports that the writer has failed permanently", async () => {
   const dead: RolloutWriter = {
     name: "dead",
     start: () => {
@@ -226,7 +226,7 @@ function throwBug(): never {
   throw new Error("a bug");
 }
 
-test("stopping releases the locks of a writer that has failed for good", async () => {
+test("stop releases the locks of a permanently failed writer", async () => {
   const writer = createRolloutWriter(nodeFileSystem);
   const broken: RolloutWriter = {
     ...writer,
@@ -246,7 +246,7 @@ test("stopping releases the locks of a writer that has failed for good", async (
   expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false);
 });
 
-test("a lock that its owner could not remove is free once the owner has closed", async () => {
+test("a lock file its owner could not remove counts as free after the owner closed", async () => {
   const other = await openOwnerSocket(directory);
   writeFileSync(join(directory, "a.jsonl.lock"), JSON.stringify(other.owner));
   const outbox = start();
@@ -255,7 +255,7 @@ test("a lock that its owner could not remove is free once the owner has closed",
   expect((await outbox.open(request("a"))).outcome).toEqual({ status: "open", bytes: 0 });
 });
 
-test("stopping saves what waits, and nothing can be opened afterwards", async () => {
+test("stop saves waiting lines, and nothing can be opened afterwards", async () => {
   const outbox = start();
   const { rollout } = await outbox.open(request("a"));
   rollout.append(said("one"));
@@ -265,7 +265,7 @@ test("stopping saves what waits, and nothing can be opened afterwards", async ()
   expect((await outbox.open(request("b"))).outcome).toEqual({ status: "not_saved", reason: "the writer was stopped" });
 });
 
-test("the writer is started by the first open", async () => {
+test("the first open starts the writer", async () => {
   let started = 0;
   const outbox = start(nodeFileSystem, {
     spawnWriter: (options) => {
@@ -278,7 +278,7 @@ test("the writer is started by the first open", async () => {
   expect(started).toBe(1);
 });
 
-test("who does not want to be saved is told that it is off", async () => {
+test("a rollout that is not saved reports that saving is off", async () => {
   unsavedRollout.append(said("one"));
   expect(await unsavedRollout.flush()).toEqual({ status: "off" });
   expect(unsavedRollout.path).toBeNull();

@@ -42,7 +42,7 @@ function turn(text: string): RolloutTurn {
   return { timestamp: at, items, metadata: { provider: "p", model: "m", tokens: 3 } };
 }
 
-test("each turn is recorded once, when it has ended", async () => {
+test("each turn is recorded once, after it has ended", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", { provider: "p", model: "m" });
   for (const text of ["one", "two"]) {
@@ -56,7 +56,7 @@ test("each turn is recorded once, when it has ended", async () => {
   expect(recorder.turns).toEqual([turn("one"), turn("two")]);
 });
 
-test("a turn that was refused is recorded with the next flush, before the next turn, once", async () => {
+test("a refused turn is recorded once with the next flush, before the next turn", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", {});
   recorder.fault = new Error("permission denied");
@@ -69,7 +69,7 @@ test("a turn that was refused is recorded with the next flush, before the next t
   expect(recorder.turns).toEqual([turn("one"), turn("two")]);
 });
 
-test("flushes at the same time record once", async () => {
+test("concurrent flushes record a turn once", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", {});
   for (const line of linesOfTurn(turn("one"), at)) rollout.append(line);
@@ -77,7 +77,7 @@ test("flushes at the same time record once", async () => {
   expect(recorder.turns).toHaveLength(1);
 });
 
-test("a turn that was cut off by the end is recorded as far as it came", async () => {
+test("an unfinished turn is recorded on close with the items it has", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", {});
   for (const line of linesOfTurn(turn("one"), at).slice(0, 4)) rollout.append(line);
@@ -85,7 +85,7 @@ test("a turn that was cut off by the end is recorded as far as it came", async (
   expect(recorder.turns.map(({ items }) => items)).toEqual([[message("user", "one")]]);
 });
 
-test("a compaction is recorded, and a recorder without that is left alone", async () => {
+test("a compaction is recorded, unless the recorder does not support it", async () => {
   const compacted: OwnLine = {
     timestamp: new Date(at).toISOString(),
     type: "compacted",
@@ -106,7 +106,7 @@ test("a compaction is recorded, and a recorder without that is left alone", asyn
   expect(await other.flush()).toEqual({ status: "saved" });
 });
 
-test("a replaced history is recorded as a turn that says so, before the turn behind it", async () => {
+test("a replaced history is recorded as a turn marked as such, before the following turn", async () => {
   const recorder = new MemoryRecorder();
   const rollout = recorderRollout(recorder, "conv", { provider: "p", model: "m" });
   const items = [message("user", "before")];
@@ -124,7 +124,7 @@ test("a replaced history is recorded as a turn that says so, before the turn beh
   expect(recorder.turns).toEqual([replaced, turn("one")]);
 });
 
-test("a thousand turns may wait; then it is full, until the recorder takes them", async () => {
+test("the rollout is full at a thousand waiting turns, until the recorder accepts them", async () => {
   const recorder = new MemoryRecorder();
   recorder.fault = new Error("permission denied");
   const rollout = recorderRollout(recorder, "conv", {});
@@ -137,10 +137,10 @@ test("a thousand turns may wait; then it is full, until the recorder takes them"
   add(1);
   expect(rollout.full).toBe(true);
   expect(await rollout.flush()).toEqual({ status: "not_saved", reason: "permission denied" });
-  // What comes all the same, like a turn that ran already, is kept.
+  // Turns that arrive although it is full, such as one already running, are kept.
   add(1);
   recorder.fault = undefined;
-  // No turn begins while it is full, so nobody flushes: who asks whether it is full must make it try again.
+  // No turn begins while it is full, so nothing calls flush: reading `full` must trigger a retry.
   expect(rollout.full).toBe(true);
   await expect.poll(() => recorder.turns.length).toBe(1_001);
   expect(rollout.full).toBe(false);

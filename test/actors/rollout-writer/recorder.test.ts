@@ -66,7 +66,7 @@ function lines(id: string): { type: string; metadata?: unknown }[] {
     .map((line) => JSON.parse(line) as { type: string });
 }
 
-test("turns are read as they were appended, by this recorder and by the next", async () => {
+test("turns are read back as they were appended, by the same recorder and by a new one", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("Hello, I am Alice", labels));
   await recorder.appendTurn("conv_1", turn("two"));
@@ -78,7 +78,7 @@ test("turns are read as they were appended, by this recorder and by the next", a
   expect(await next.readRollout("conv_1")).toEqual([...expected, turn("three")]);
 });
 
-test("the first line carries provider and model, and there is only one", async () => {
+test("a rollout has one first line, with provider and model", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("one", labels));
   await recorder.appendTurn("conv_1", turn("two", labels));
@@ -87,7 +87,7 @@ test("the first line carries provider and model, and there is only one", async (
   expect(rest.some(({ type }) => type === "session_meta")).toBe(false);
 });
 
-test("turns without metadata come back without", async () => {
+test("turns without metadata are read back without metadata", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("one"));
   expect(await recorder.readRollout("conv_1")).toEqual([turn("one")]);
@@ -106,7 +106,7 @@ test("a file is only ever appended to", async () => {
   expect(await recorder.readRollout("conv_1")).toHaveLength(20);
 });
 
-test("a bare UUID and its shown form are one conversation", async () => {
+test("a bare UUID and the conv_ form are the same conversation", async () => {
   const recorder = start();
   const uuid = "01a1e1d7-dabe-7fa0-8c45-6d698618970c";
   await recorder.appendTurn(uuid, turn("one"));
@@ -120,7 +120,7 @@ test("conversations are listed newest first", async () => {
   expect(await recorder.list()).toEqual([]);
   await recorder.appendTurn("conv_1", turn("one", labels));
   await recorder.appendTurn("conv_2", turn("two", labels));
-  // The kernel's clock for files ticks every few milliseconds, which is long enough for three turns.
+  // The kernel's clock for file times ticks every few milliseconds, and three turns can fall into one tick.
   utimesSync(join(base, "conv_2.jsonl"), at / 1000, at / 1000);
   await recorder.appendTurn("conv_1", turn("three", labels));
   const list = await recorder.list();
@@ -133,7 +133,7 @@ test("conversations are listed newest first", async () => {
   });
 });
 
-test("what is missing, empty or damaged is told apart", async () => {
+test("missing, empty and damaged files are distinguished", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("one"));
   await expect(recorder.readRollout("conv_2")).rejects.toThrow(ConversationNotFoundError);
@@ -154,7 +154,7 @@ test("an empty file gets its first line with its first turn", async () => {
   expect(lines("conv_2")[0]).toMatchObject({ type: "session_meta" });
 });
 
-test("a torn turn is dropped, and the next one is whole", async () => {
+test("a torn turn is dropped, and the next turn is saved completely", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("one"));
   await recorder.close();
@@ -166,7 +166,7 @@ test("a torn turn is dropped, and the next one is whole", async () => {
   expect(existsSync(join(base, "conv_1.jsonl.torn-1"))).toBe(true);
 });
 
-test("after a compaction the summary stands for what came before", async () => {
+test("after a compaction the summary replaces the earlier turns", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", turn("one"));
   await recorder.appendCompacted("conv_1", { timestamp: at, summary: "they said one", truncatedCount: 2 });
@@ -190,7 +190,7 @@ test("two recorders cannot write one conversation", async () => {
   expect(await two.readRollout("conv_1")).toEqual([turn("one"), turn("two")]);
 });
 
-test("a turn that cannot be saved is refused, and giving it again does not write it twice", async () => {
+test("a turn that cannot be saved is refused, and appending it again writes it once", async () => {
   writeFileSync(base, "a file where the directory should be");
   const recorder = start();
   const failure = await recorder.appendTurn("conv_1", turn("one", labels)).catch((error: unknown) => error);
@@ -207,7 +207,7 @@ test("a turn that cannot be saved is refused, and giving it again does not write
   expect(texts).toEqual([turn("one").items[0], turn("two").items[0], turn("two").items[0]]);
 });
 
-test("a turn that was refused and was written with the next one is not written again when it is given again", async () => {
+test("a refused turn that was saved with the next one is not written again when it is appended again", async () => {
   writeFileSync(base, "a file where the directory should be");
   const recorder = start();
   for (const text of ["one", "two"]) {
@@ -221,7 +221,7 @@ test("a turn that was refused and was written with the next one is not written a
   expect(await recorder.readRollout("conv_1")).toEqual([...written, turn("one")]);
 });
 
-test("plain text parts are written with Codex's names, and other shapes are refused", async () => {
+test("plain text parts are written with Codex's type names, and other shapes are refused", async () => {
   const recorder = start();
   await recorder.appendTurn("conv_1", { timestamp: at, items: [userItem({ type: "text", text: "hi" })] });
   expect((await recorder.readRollout("conv_1"))[0]?.items).toEqual([userItem({ type: "input_text", text: "hi" })]);

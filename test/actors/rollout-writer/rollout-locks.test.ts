@@ -15,7 +15,7 @@ async function codexHome() {
   return { home, directory, open };
 }
 
-/** Holds a lock as another program does, until it is killed. */
+/** Holds a lock in another process until it is killed. */
 async function holder(path: string): Promise<ChildProcess> {
   const script = 'exec 9<>"$1" && flock -n 9 && echo held && exec sleep 600';
   const child = spawn("sh", ["-c", script, "sh", path], { stdio: "pipe" });
@@ -24,7 +24,7 @@ async function holder(path: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Whether another program could have the lock now. */
+/** Whether another process could take the lock now. */
 async function isFree(path: string): Promise<boolean> {
   const [code] = await once(spawn("flock", ["-n", path, "true"]), "exit");
   return code === 0;
@@ -35,7 +35,7 @@ async function release(lock: CodexLock): Promise<void> {
   await lock.release();
 }
 
-test("a lock keeps Codex and others out until it is released, and leaves nothing behind", async () => {
+test("a lock excludes Codex and other processes until it is released, and leaves no file", async () => {
   const { directory, open } = await codexHome();
   const lock = await open().take(`conv_${id}`);
   const path = join(directory, `${id}.lock`);
@@ -46,7 +46,7 @@ test("a lock keeps Codex and others out until it is released, and leaves nothing
   await release(await open().take(id));
 });
 
-test("what Codex holds is held until Codex ends, however it ends", async () => {
+test("a lock held by Codex is in use until Codex ends, however it ends", async () => {
   const { directory, open } = await codexHome();
   await mkdir(directory);
   const path = join(directory, `${id}.lock`);
@@ -57,7 +57,7 @@ test("what Codex holds is held until Codex ends, however it ends", async () => {
   await release(await open().take(id));
 });
 
-test("while Codex makes or removes a lock, we wait", async () => {
+test("taking a lock waits while Codex creates or removes it", async () => {
   const { directory, open } = await codexHome();
   await mkdir(directory);
   const codex = await holder(join(directory, ".coordination.lock"));
@@ -67,7 +67,7 @@ test("while Codex makes or removes a lock, we wait", async () => {
   await release(await taking);
 });
 
-test("many are taken and released at once", async () => {
+test("many locks are taken and released concurrently", async () => {
   const { directory, open } = await codexHome();
   const locks = open();
   const ids = Array.from({ length: 20 }, (_, number) => `${id.slice(0, -2)}${10 + number}`);
@@ -77,7 +77,7 @@ test("many are taken and released at once", async () => {
   expect(await readdir(directory)).toEqual([".coordination.lock"]);
 });
 
-test("without flock(1), or where there can be no lock, nothing is known", async () => {
+test("without flock(1), or where no lock can be created, the state is unknown", async () => {
   const { home, directory, open } = await codexHome();
   expect(await open(home).take(id)).toEqual({ status: "unavailable", reason: "flock(1) is not installed" });
   await writeFile(join(home, "flock"), "#!/bin/sh\nexit 66\n", { mode: 0o700 });
@@ -90,7 +90,7 @@ async function mode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-test("what we make is for its owner alone, and what is there stays as it is", async () => {
+test("created files and folders are private to their user, and existing ones keep their mode", async () => {
   const { home, directory, open } = await codexHome();
   await open().take(id);
   expect(await mode(directory)).toBe(0o700);
@@ -101,7 +101,7 @@ test("what we make is for its owner alone, and what is there stays as it is", as
   expect(await readdir(home)).toEqual(["thread-writer-locks"]);
 });
 
-test("Codex's files are known by whichever name", async () => {
+test("Codex rollouts are recognised under any path, symlinks included", async () => {
   const { home, open } = await codexHome();
   const name = `rollout-2026-11-06T03-04-05-${id}.jsonl`;
   await mkdir(join(home, "sessions"));

@@ -28,7 +28,7 @@ function notSaved(reason: string) {
   return { status: "not_saved", reason };
 }
 
-test("lines are in the file when flush has answered, and their number and end were said", async () => {
+test("lines are in the file when flush resolves, and an event reports their number and the file size", async () => {
   const writer = await harness.start();
   expect(await writer.open("a")).toEqual({ status: "open", bytes: 0 });
   await writer.append("a", line("one"), line("€"));
@@ -39,7 +39,7 @@ test("lines are in the file when flush has answered, and their number and end we
   expect(await writer.flush("a")).toEqual(saved);
 });
 
-test("closing lets go of the lock, and the conversation can be opened again", async () => {
+test("close releases the lock, and the conversation can be opened again", async () => {
   const writer = await harness.start();
   await writer.open("a");
   expect(existsSync(`${harness.path("a")}.lock`)).toBe(true);
@@ -52,7 +52,7 @@ test("closing lets go of the lock, and the conversation can be opened again", as
   expect(harness.content("a")).toBe(line("one") + line("two"));
 });
 
-test("what came while a file was being synced goes out together", async () => {
+test("lines appended during a sync are written together", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await writer.open("a");
@@ -68,8 +68,8 @@ test("what came while a file was being synced goes out together", async () => {
   expect(harness.events.map((event) => event.type === "saved" && event.lines)).toEqual([1, 50]);
 });
 
-describe("what nobody waits for", () => {
-  test("is written at once, and one flush syncs all of it", async () => {
+describe("lines without a waiting caller", () => {
+  test("are written at once, and one flush syncs all of them", async () => {
     const faults = new Faults();
     const writer = await harness.start(faults.fileSystem);
     await writer.open("a");
@@ -83,14 +83,14 @@ describe("what nobody waits for", () => {
     expect(harness.events.map((event) => event.type === "saved" && event.lines)).toEqual([2]);
   });
 
-  test("is durable a little later all the same", async () => {
+  test("are synced a little later without a flush", async () => {
     const writer = await harness.start();
     await writer.open("a");
     await writer.write("a", line(1));
     await vi.waitFor(() => expect(harness.events.map(({ type }) => type)).toEqual(["saved"]), { timeout: 10_000 });
   });
 
-  test("stands in the file once, although the file was closed before it was synced", async () => {
+  test("are in the file once even if the file was closed before the sync", async () => {
     const writer = await harness.start(undefined, 1);
     await Promise.all(["a", "b"].map((id) => writer.open(id)));
     for (let number = 1; number <= 3; number += 1) {
@@ -105,7 +105,7 @@ describe("what nobody waits for", () => {
     }
   });
 
-  test("and could not be written is said, and when it could", async () => {
+  test("report a failed write, and the later success", async () => {
     const faults = new Faults();
     const writer = await harness.start(faults.fileSystem);
     await writer.open("a");
@@ -116,7 +116,7 @@ describe("what nobody waits for", () => {
   });
 });
 
-test("a file that stalls does not hold the others", async () => {
+test("a stalled file does not block other files", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await Promise.all(["slow", "b", "c"].map((id) => writer.open(id)));
@@ -141,7 +141,7 @@ test("short writes are completed", async () => {
   expect(harness.content("a")).toBe(line("one €") + line("two"));
 });
 
-test("a write that fails half way leaves whole lines", async () => {
+test("a write that fails halfway leaves only complete lines", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await writer.open("a");
@@ -153,7 +153,7 @@ test("a write that fails half way leaves whole lines", async () => {
   expect(harness.content("a")).toBe(line("one"));
 });
 
-describe("a fault is said in words, the lines are kept, and saved when it is gone", () => {
+describe("a fault is reported with its reason, and the lines are kept and saved when it is gone", () => {
   test.each([
     ["write", "ENOSPC", "disk full"],
     ["write", "EDQUOT", "disk quota exceeded"],
@@ -180,7 +180,7 @@ describe("a fault is said in words, the lines are kept, and saved when it is gon
     expect(harness.content("a")).toBe(["one", "two", "three", "four"].map(line).join(""));
   });
 
-  test("without being asked too", async () => {
+  test("the lines are saved without another flush", async () => {
     const faults = new Faults();
     const writer = await harness.start(faults.fileSystem);
     await writer.open("a");
@@ -211,7 +211,7 @@ describe("a fault is said in words, the lines are kept, and saved when it is gon
   });
 });
 
-test("a write torn at any byte is cut back before the line is written again", async () => {
+test("a write torn at any byte is truncated before the line is written again", async () => {
   const [first, second] = [line("one"), line("two €")];
   for (let length = 0; length <= Buffer.byteLength(second + second); length += 1) {
     const id = `torn-${length}`;
@@ -228,7 +228,7 @@ test("a write torn at any byte is cut back before the line is written again", as
   }
 });
 
-test("after a failed sync another descriptor is used and the lines are written again", async () => {
+test("after a failed sync the lines are written again through a new descriptor", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await writer.open("a");
@@ -250,7 +250,7 @@ test("after a failed sync another descriptor is used and the lines are written a
   expect(harness.content("a")).toBe(line("one") + line("two"));
 });
 
-test("a new writer goes on where the old one died, whatever part of the lines it had written", async () => {
+test("a restarted writer continues after a crash, whatever part of the lines was written", async () => {
   const acknowledged = line("one");
   const lines = [line("two €"), line("three"), line("four")];
   const all = Buffer.from(lines.join(""));
@@ -268,7 +268,7 @@ test("a new writer goes on where the old one died, whatever part of the lines it
   }
 });
 
-test("what the writer before wrote and never acknowledged is written again: its sync may have failed", async () => {
+test("lines a crashed writer wrote but never acknowledged are written again, because their sync may have failed", async () => {
   const [first, second] = [line("one"), line("two")];
   writeFileSync(harness.path("a"), first + second);
   const faults = new Faults();
@@ -285,7 +285,7 @@ test("what the writer before wrote and never acknowledged is written again: its 
   expect(harness.content("a")).toBe(first + second);
 });
 
-test("a conversation that is opened again in the same writer goes on without a double", async () => {
+test("a conversation reopened in the same writer continues without duplicate lines", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await writer.open("a");
@@ -301,7 +301,7 @@ test("a conversation that is opened again in the same writer goes on without a d
   expect(harness.content("a")).toBe(line("one") + line("two"));
 });
 
-test("a torn last line is kept beside the file and cut off, at whatever byte it was torn", async () => {
+test("a last line torn at any byte is copied to a file beside the rollout and cut off", async () => {
   const first = line("one");
   const whole = Buffer.from(first + line("two €"));
   for (let length = first.length + 1; length < whole.length - 1; length += 1) {
@@ -317,7 +317,7 @@ test("a torn last line is kept beside the file and cut off, at whatever byte it 
   }
 });
 
-test("a last line that lacks only its newline gets one", async () => {
+test("a complete last line without a newline gets one", async () => {
   const lines = line("one") + line("two");
   for (const [id, length] of [
     ["whole", lines.length],
@@ -332,7 +332,7 @@ test("a last line that lacks only its newline gets one", async () => {
   }
 });
 
-test("torn lines of different crashes are all kept", async () => {
+test("torn lines of several crashes are all kept", async () => {
   const writer = await harness.start();
   for (const number of [1, 2, 3]) {
     appendFileSync(harness.path("a"), `torn ${number}`);
@@ -342,7 +342,7 @@ test("torn lines of different crashes are all kept", async () => {
   expect(readFileSync(`${harness.path("a")}.torn-3`, "utf8")).toBe("torn 3");
 });
 
-test("a tail of NULs is torn, however long", async () => {
+test("a tail of NUL bytes counts as torn, however long it is", async () => {
   writeFileSync(harness.path("a"), line("one"));
   truncateSync(harness.path("a"), 300_000);
   const writer = await harness.start();
@@ -352,7 +352,7 @@ test("a tail of NULs is torn, however long", async () => {
   expect(harness.content("a")).toBe(line("one"));
 });
 
-test("a tail that cannot be kept is not cut", async () => {
+test("a torn tail that cannot be copied is not cut off", async () => {
   const faults = new Faults();
   writeFileSync(harness.path("a"), `${line("one")}torn`);
   const writer = await harness.start(faults.fileSystem);
@@ -364,7 +364,7 @@ test("a tail that cannot be kept is not cut", async () => {
   expect(harness.content("a")).toBe(line("one"));
 });
 
-describe("what others do to the file is noticed before anything is called saved", () => {
+describe("a change by another program is detected before lines count as saved", () => {
   const cases: [name: string, act: (path: string) => void, reason: string][] = [
     ["removed", (path) => rmSync(path), "the file or its directory does not exist"],
     ["renamed", (path) => renameSync(path, `${path}.old`), "the file or its directory does not exist"],
@@ -390,7 +390,7 @@ describe("what others do to the file is noticed before anything is called saved"
     expect(await writer.flush("a")).toMatchObject({ status: "not_saved" });
   });
 
-  test("and what is not ours is never cut off", async () => {
+  test("lines of another program are never cut off", async () => {
     const writer = await harness.start();
     await writer.open("a");
     await writer.append("a", line("one"));
@@ -403,7 +403,7 @@ describe("what others do to the file is noticed before anything is called saved"
   });
 });
 
-test("create refuses a file that exists, append one that does not, both what is not a file", async () => {
+test("create refuses an existing file, append a missing one, and both anything but a regular file", async () => {
   const writer = await harness.start();
   writeFileSync(harness.path("there"), line("one"));
   symlinkSync(harness.path("there"), harness.path("link"));
@@ -420,7 +420,7 @@ test("create refuses a file that exists, append one that does not, both what is 
   expect(harness.content("there")).toBe(line("one"));
 });
 
-test("a conversation that could not be opened is opened when that is possible", async () => {
+test("a conversation that could not be opened is opened once it is possible", async () => {
   const writer = await harness.start();
   const parent = join(harness.directory, "parent");
   writeFileSync(parent, "a file");
@@ -433,7 +433,7 @@ test("a conversation that could not be opened is opened when that is possible", 
   expect(readFileSync(path, "utf8")).toBe(line("one"));
 });
 
-test("a conversation somebody else has is in use, and force takes it", async () => {
+test("a conversation locked by another owner is in use, and force takes it over", async () => {
   const writer = await harness.start();
   await using other = new WriterHarness();
   const stranger = await other.start();
@@ -446,7 +446,7 @@ test("a conversation somebody else has is in use, and force takes it", async () 
   expect(await writer.open("a", "append", { force: true })).toMatchObject({ status: "open" });
 });
 
-test("with more conversations than may be open, every line is saved and few files are", async () => {
+test("with more conversations than the limit of open files, every line is saved and few files are open", async () => {
   let open = 0;
   let most = 0;
   const faults = new Faults();
@@ -471,7 +471,7 @@ test("with more conversations than may be open, every line is saved and few file
   expect(ids.map((id) => harness.content(id))).toEqual(ids.map(() => line(1) + line(2)));
 });
 
-test("when descriptors run out, idle files are closed and the line is saved", async () => {
+test("when descriptors run out, idle files are closed and the lines are saved", async () => {
   const faults = new Faults();
   const writer = await harness.start(faults.fileSystem);
   await writer.open("a");
@@ -482,7 +482,7 @@ test("when descriptors run out, idle files are closed and the line is saved", as
   expect(faults.counts.get("close")).toBeGreaterThan(closes);
 });
 
-test("files and directories are for their user alone", async () => {
+test("files and directories are private to their user", async () => {
   const writer = await harness.start();
   const path = join(harness.directory, "one", "two", "a.jsonl");
   await writer.open("a", "create", { path });
@@ -492,7 +492,7 @@ test("files and directories are for their user alone", async () => {
   expect(modes).toEqual([0o700, 0o700, 0o600, 0o600]);
 });
 
-test("what is not open is answered", async () => {
+test("a conversation that is not open reports so on flush and closes without an error", async () => {
   const writer = await harness.start();
   await writer.append("none", line(1));
   expect(await writer.flush("none")).toEqual({ status: "not_saved", reason: "the conversation is not open" });

@@ -18,7 +18,7 @@ function keptBeside(id: string): Record<string, string> {
 }
 
 test.each(["fchmod", "write", "fsync", "ftruncate"] as const)(
-  "a torn line is kept once and whole although %s failed",
+  "a torn line is kept once and completely if %s failed",
   async (call: Call) => {
     writeFileSync(harness.path("a"), line("one") + tail);
     const faults = new Faults();
@@ -31,7 +31,7 @@ test.each(["fchmod", "write", "fsync", "ftruncate"] as const)(
   },
 );
 
-test("a torn line is kept once and whole although who was keeping it died", async () => {
+test("a torn line is kept once and completely if the process died while keeping it", async () => {
   for (const length of [0, 40, Buffer.byteLength(tail)]) {
     const id = `dead-${length}`;
     writeFileSync(harness.path(id), line("one") + tail);
@@ -39,13 +39,13 @@ test("a torn line is kept once and whole although who was keeping it died", asyn
     const faults = new Faults();
     const writer = await harness.start(faults.fileSystem);
     expect(await writer.open(id, "append")).toMatchObject({ torn: { keptAs: `${id}.jsonl.torn-1` } });
-    // Even one that looks whole is written again: its sync may have failed.
+    // Even a complete copy is written again, because its sync may have failed.
     expect(faults.counts.get("write")).toBe(1);
     expect(keptBeside(id)).toEqual({ [`${id}.jsonl.torn-1`]: tail });
   }
 });
 
-test("what stands beside and is not the beginning of the torn line stays as it is", async () => {
+test("other files under the name of a kept tail are left unchanged", async () => {
   const path = harness.path("a");
   writeFileSync(path, line("one") + tail);
   writeFileSync(harness.path("other"), "");

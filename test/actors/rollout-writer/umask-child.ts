@@ -5,7 +5,7 @@ import { rolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer
 import { spawn } from "../../../src/actors/runtime/spawn.js";
 import { runtimeDirectory } from "../../../src/rollouts/file/runtime-directory.js";
 
-// Writes a rollout, tears and mends it under a given umask, and says which modes everything has.
+// Writes, tears and repairs a rollout under a given umask, and prints the mode of each file.
 const [, , directory = "", umask = ""] = process.argv;
 const base = join(directory, "run");
 mkdirSync(base);

@@ -16,7 +16,7 @@ import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file
 
 type Extra = Partial<Omit<Extract<RolloutWriterOp, { type: "open" }>, "type" | "conversationId">>;
 
-/** A writer in this thread, with a directory of its own. */
+/** Starts writers in this thread, in a temporary directory. */
 export class WriterHarness {
   readonly directory = mkdtempSync(join(tmpdir(), "cody-writer-"));
   readonly events: RolloutWriterEvent[] = [];
@@ -83,7 +83,7 @@ export class Writer {
     return this.#ref.tell({ type: "append", conversationId: id, lines, sync: true });
   }
 
-  /** Without anybody waiting for it. */
+  /** Appends lines that no caller waits for. */
   write(id: string, ...lines: string[]): Promise<string> {
     return this.#ref.tell({ type: "append", conversationId: id, lines, sync: false });
   }

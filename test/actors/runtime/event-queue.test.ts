@@ -31,14 +31,14 @@ async function readAll(reader: AsyncIterable<Numbered>): Promise<Numbered[]> {
   return events;
 }
 
-/** The numbers an event speaks for. */
+/** The sequence numbers an event covers. */
 function covered(event: Numbered): number[] {
   const from = event.kind === "item" ? event.seq : event.from;
   return Array.from({ length: event.seq - from + 1 }, (_, index) => from + index);
 }
 
 describe("an event queue", () => {
-  test("gives every reader every event, in order", async () => {
+  test("delivers every event to every reader, in order", async () => {
     const queue = queueOf();
     const readers = [queue.reader(), queue.reader()];
     for (let seq = 1; seq <= 100; seq += 1) queue.publish(item(seq));
@@ -47,7 +47,7 @@ describe("an event queue", () => {
     expect(await Promise.all(readers.map(readAll))).toEqual([expected, expected]);
   });
 
-  test("serves calls that wait for the next event in order", async () => {
+  test("resolves waiting next calls in order", async () => {
     const queue = queueOf();
     const reader = queue.reader();
     const calls = [reader.next(), reader.next(), reader.next()];
@@ -60,7 +60,7 @@ describe("an event queue", () => {
     ]);
   });
 
-  test("a lossless reader misses nothing, and says when it can take more", async () => {
+  test("a lossless reader misses nothing, and signals when it has room", async () => {
     const queue = queueOf({ bound: 4 });
     const reader = queue.reader({ since: 1 });
     reader.setLossless(true);
@@ -77,7 +77,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([item(9), item(10)]);
   });
 
-  test("nobody waits for a lossless reader that has left", async () => {
+  test("publishers do not wait for a lossless reader that has returned", async () => {
     const queue = queueOf({ bound: 1 });
     const reader = queue.reader({ since: 1 });
     reader.setLossless(true);
@@ -88,7 +88,7 @@ describe("an event queue", () => {
     expect(queue.room()).toBeUndefined();
   });
 
-  test("nobody waits for a lossless loop that was left, and the place in the queue is bounded again", async () => {
+  test("publishers do not wait for a lossless loop that was left, and the queue is bounded again", async () => {
     const queue = queueOf({ bound: 2 });
     const own = queue.reader({ since: 1 });
     const loop = sharedReader(own, true);
@@ -101,7 +101,7 @@ describe("an event queue", () => {
     expect((await readAll(own)).slice(-2)).toEqual([item(9), item(10)]);
   });
 
-  test("a reader without since starts with what is published next", async () => {
+  test("a reader without since starts with the next published event", async () => {
     const queue = queueOf();
     queue.publish(item(1));
     const reader = queue.reader();
@@ -110,7 +110,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([item(2)]);
   });
 
-  test("a reader starts at since, and what is no longer there shows as lagged", async () => {
+  test("a reader starts at since, and events no longer available are reported as lagged", async () => {
     const queue = queueOf({ replay: 3 });
     for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
     const readers = [queue.reader({ since: 9 }), queue.reader({ since: 4 }), queue.reader({ since: 12 })];
@@ -124,7 +124,7 @@ describe("an event queue", () => {
     ]);
   });
 
-  test("what is kept as texts is replayed as it was published, from any number on", async () => {
+  test("events stored as text are replayed as they were published, from any sequence number", async () => {
     const runs: EventRuns<Numbered> = {
       text: (first, event) => (first.kind === "delta" && event.kind === "delta" ? String(event.from) : undefined),
       event: (_, seq, text) => ({ seq, kind: "delta", from: Number(text) }),
@@ -145,7 +145,7 @@ describe("an event queue", () => {
     );
   });
 
-  test("a reader made after close gets what is kept, and ends", async () => {
+  test("a reader created after close gets the stored events, and ends", async () => {
     const queue = queueOf();
     for (const seq of [1, 2, 3]) queue.publish(item(seq));
     queue.close();
@@ -154,7 +154,7 @@ describe("an event queue", () => {
     expect(await readAll(queue.reader())).toEqual([]);
   });
 
-  test("a reader over its bound loses the oldest and is told which", async () => {
+  test("a reader over its bound loses the oldest events and gets a lagged event with their range", async () => {
     const queue = queueOf();
     const reader = queue.reader({ bound: 3 });
     for (let seq = 1; seq <= 10; seq += 1) queue.publish(item(seq));
@@ -162,7 +162,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([{ seq: 7, kind: "lagged", from: 1 }, item(8), item(9), item(10)]);
   });
 
-  test("a reader that lags again right after a lag is told of the rest only", async () => {
+  test("a reader that lags twice in a row gets the second range only", async () => {
     const queue = queueOf({ bound: 1 });
     const reader = queue.reader();
     for (const seq of [1, 2, 3]) queue.publish(item(seq));
@@ -172,7 +172,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([{ seq: 4, kind: "lagged", from: 3 }, item(5)]);
   });
 
-  test("what must not be missed is repeated after a lag, unless it is still to come", async () => {
+  test("essential events are repeated after a lag, unless they are still queued", async () => {
     const open = [item(2), item(9)];
     const queue = queueOf({ bound: 3, onLagged: () => open });
     const reader = queue.reader();
@@ -181,7 +181,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([{ seq: 7, kind: "lagged", from: 1 }, item(2), item(8), item(9), item(10)]);
   });
 
-  test("only a reader that falls behind gets its deltas merged", async () => {
+  test("deltas are merged only for a reader that falls behind", async () => {
     const queue = queueOf();
     const [quick, slow] = [queue.reader(), queue.reader()];
     const seen: Numbered[] = [];
@@ -195,7 +195,7 @@ describe("an event queue", () => {
     expect(await readAll(slow)).toEqual([...[1, 2, 3, 4].map(delta), { seq: 20, kind: "delta", from: 5 }]);
   });
 
-  test("a reader that leaves ends its waiting calls and gets nothing more", async () => {
+  test("a reader that returns ends its waiting calls and gets no more events", async () => {
     const queue = queueOf();
     const reader = queue.reader();
     const waiting = reader.next();
@@ -207,7 +207,7 @@ describe("an event queue", () => {
     ]);
   });
 
-  test("an unread reader keeps no more than its bound", async () => {
+  test("a reader that is never read keeps no more than its bound", async () => {
     const queue = queueOf({ bound: 10 });
     const reader = queue.reader();
     for (let seq = 1; seq <= 10_000; seq += 1) queue.publish(item(seq));
@@ -216,7 +216,7 @@ describe("an event queue", () => {
     expect(await readAll(reader)).toEqual([{ seq: 9_990, kind: "lagged", from: 1 }, ...last]);
   });
 
-  test("no reader has a gap or a double, whatever is published and however it reads", async () => {
+  test("no reader sees a gap or a duplicate, whatever is published and however it reads", async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ do: fc.constant("publish" as const), isDelta: fc.boolean() }) },
       { weight: 3, arbitrary: fc.record({ do: fc.constant("read" as const), reader: fc.nat(2) }) },

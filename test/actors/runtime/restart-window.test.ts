@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RestartWindow } from "../../../src/actors/runtime/spawn.js";
 
-test("restarts are counted in a window that slides", () => {
+test("restarts are counted in a sliding window", () => {
   let now = 0;
   const restarts = new RestartWindow({ restarts: 2, windowMs: 1_000 }, () => now);
   const spendAt = (time: number): boolean => {

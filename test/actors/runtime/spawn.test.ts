@@ -13,13 +13,16 @@ describe("an actor in this thread", () => {
 
   const host = probeHost(place);
 
-  test.each(["toString", "constructor", "__proto__"])("what every object has, like %s, is no handler", async (type) => {
-    const { ref } = host();
-    const op = { type } as unknown as Extract<ProbeOp, { type: "notes" }>;
-    expect(await failureOf(ref.ask(op))).toMatchObject({ code: "bad_message" });
-  });
+  test.each(["toString", "constructor", "__proto__"])(
+    "an inherited object property such as %s is not a handler",
+    async (type) => {
+      const { ref } = host();
+      const op = { type } as unknown as Extract<ProbeOp, { type: "notes" }>;
+      expect(await failureOf(ref.ask(op))).toMatchObject({ code: "bad_message" });
+    },
+  );
 
-  test("an ask that is aborted while it is queued never runs", async () => {
+  test("an ask aborted while it is queued never runs", async () => {
     const gate = new Watch<void>();
     const { ref } = host({ gate: gate.until(() => true) });
     const controller = new AbortController();
@@ -31,7 +34,7 @@ describe("an actor in this thread", () => {
     expect(await ref.ask({ type: "notes" })).toEqual(["kept"]);
   });
 
-  test("a queued ask that is aborted gives its place to the next", async () => {
+  test("an aborted queued ask frees its mailbox slot for the next", async () => {
     const gate = new Watch<void>();
     const { ref } = host({ gate: gate.until(() => true) }, { capacity: 1 });
     const controller = new AbortController();
@@ -43,7 +46,7 @@ describe("an actor in this thread", () => {
     expect(await ref.ask({ type: "notes" })).toEqual(["kept"]);
   });
 
-  test("what is queued while the actor starts is refused when it is stopped, and what it holds is released", async () => {
+  test("stop refuses messages queued during start, and releases the actor's resources", async () => {
     const gate = new Watch<void>();
     const { ref, until, msgs } = host({ gate: gate.until(() => true) });
     const queued = failureOf(ref.ask({ type: "notes" }));
@@ -55,7 +58,7 @@ describe("an actor in this thread", () => {
     expect(msgs().map(({ type }) => type)).toEqual(["starting", "disposed"]);
   });
 
-  test("timers and sockets get their turn while actors send each other messages without end", async () => {
+  test("timers and sockets run while actors exchange messages endlessly", async () => {
     const endOfHops = 1_000_000;
     let hops = 0;
     const refs = [0, 1].map((own) =>
@@ -78,7 +81,7 @@ describe("an actor in this thread", () => {
     await Promise.all(refs.map((ref) => ref.stop()));
   });
 
-  test("messages do not wait for many rounds of a busy event loop", async () => {
+  test("messages do not wait for many iterations of a busy event loop", async () => {
     const { ref } = host({}, { capacity: 10_000 });
     await ref.ask({ type: "notes" });
     let rounds = 0;
@@ -92,11 +95,11 @@ describe("an actor in this thread", () => {
     await Promise.all(Array.from({ length: 6_400 }, (_, value) => ref.tell({ type: "note", value })));
     expect(await ref.ask({ type: "notes" })).toHaveLength(6_400);
     isBusy.abort();
-    // A hundred, if each round took as few as an idle loop does.
+    // It would be a hundred if each iteration handled as few messages as in an idle loop.
     expect(rounds).toBeLessThan(50);
   });
 
-  test("an actor that has many messages does not keep another one waiting", async () => {
+  test("an actor with many messages does not delay another actor", async () => {
     const busy = host();
     const other = host();
     await Promise.all([busy.ref.ask({ type: "notes" }), other.ref.ask({ type: "notes" })]);
@@ -108,10 +111,10 @@ describe("an actor in this thread", () => {
     expect(order).toEqual(["other", "busy"]);
   });
 
-  test("the end of work that is queued behind a failure dies with its incarnation", async () => {
+  test("a completion queued behind a failure is dropped with its incarnation", async () => {
     const { ref, restarts, msgs } = host();
     await ref.ask({ type: "notes" });
-    // More than one turn of messages, so that the work ends while the failing one is still queued.
+    // More messages than one turn handles, so the work ends while the failing message is still queued.
     const tells = [ref.tell({ type: "work", how: "succeed" })];
     for (let value = 0; value < 200; value += 1) tells.push(ref.tell({ type: "note", value }));
     tells.push(ref.tell({ type: "fail", how: "throw", message: "boom" }));
@@ -121,7 +124,7 @@ describe("an actor in this thread", () => {
     expect(msgs().map(({ type }) => type)).toEqual(["starting", "working", "disposed", "starting"]);
   });
 
-  test("a listener that throws is warned about once", async () => {
+  test("a throwing listener causes one warning", async () => {
     const warnings = new Watch<Error>();
     process.on("warning", warnings.push);
     const { ref } = host(
@@ -138,7 +141,7 @@ describe("an actor in this thread", () => {
     expect(warnings.seen.filter(isOurs)).toHaveLength(1);
   });
 
-  test("a handler that never ends delays the restart and the stop, but not for ever", async () => {
+  test("a handler that never ends delays restart and stop only until the timeout", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { ref, until, restarts } = host({ disposal: "hangs" });
@@ -155,7 +158,7 @@ describe("an actor in this thread", () => {
     await stopping;
   });
 
-  test("what starts too late to be waited for is released, and what works on is not heard", async () => {
+  test("an actor that finishes starting after the stop timeout is released, and its events are dropped", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const gate = new Watch<void>();
@@ -191,7 +194,7 @@ describe("an actor in this thread", () => {
     expect(steps.seen).toEqual(["worked", "released"]);
   });
 
-  test("what was told and accepted and will never be handled is reported, also when it had waited for a place", async () => {
+  test("accepted messages that will never be handled are reported, including those that waited for a slot", async () => {
     const gate = new Watch<void>();
     const dropped: string[] = [];
     const ref = spawn<{ type: "note" }, Record<never, never>, undefined>(
@@ -218,7 +221,7 @@ describe("an actor in this thread", () => {
     expect(dropped).toEqual([atOnce, later]);
   });
 
-  test("the error that made a handler fail is kept as the cause", async () => {
+  test("the error of a failed handler is kept as the cause", async () => {
     const { ref } = host();
     await expect(ref.ask({ type: "fail", how: "throw", message: "boom" })).rejects.toMatchObject({
       name: "FailureError",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { yieldFairly } from "../../../src/actors/runtime/scheduler.js";
 
-test("each starts when the one before has gone as far as it can", async () => {
+test("each task starts when the one before it waits for something else", async () => {
   const steps: string[] = [];
   const begin = async (name: string): Promise<void> => {
     await yieldFairly("begin");
@@ -14,7 +14,7 @@ test("each starts when the one before has gone as far as it can", async () => {
   expect(steps).toEqual(["a starts", "a waits", "b starts", "b waits", "c starts", "c waits"]);
 });
 
-test("the event loop goes on between starts that take long", async () => {
+test("the event loop runs between slow tasks", async () => {
   let isOver = false;
   let rounds = 0;
   const count = (): void => {
@@ -32,7 +32,7 @@ test("the event loop goes on between starts that take long", async () => {
   expect(rounds).toBeGreaterThan(1);
 });
 
-test("who comes when all have started does not wait for the event loop", async () => {
+test("a task does not wait for the event loop if no other is queued", async () => {
   await yieldFairly("begin");
   let hasRun = false;
   setImmediate(() => (hasRun = true));
@@ -40,7 +40,7 @@ test("who comes when all have started does not wait for the event loop", async (
   expect(hasRun).toBe(false);
 });
 
-test("what ends goes before what begins", async () => {
+test("ending tasks run before beginning ones", async () => {
   const order: string[] = [];
   const go = async (kind: "begin" | "end", name: string): Promise<void> => {
     await yieldFairly(kind);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SharedWork } from "../../../src/base/time/shared-work.js";
 
-test("who asks while it runs shares the next run, and nobody gets one that began before", async () => {
+test("callers during a run share the next run, and none gets a run that began before its call", async () => {
   const ends: ((value: number) => void)[] = [];
   const work = new SharedWork(() => new Promise<number>((resolve) => ends.push(resolve)));
   const first = work.ask();
@@ -16,7 +16,7 @@ test("who asks while it runs shares the next run, and nobody gets one that began
   expect(ends).toHaveLength(2);
 });
 
-test("a run that fails is told to who waited for it, and the next is made all the same", async () => {
+test("a failed run rejects its callers, and the next call starts a new run", async () => {
   let runs = 0;
   const work = new SharedWork(async () => {
     runs += 1;
@@ -27,7 +27,7 @@ test("a run that fails is told to who waited for it, and the next is made all th
   expect(await work.ask()).toBe(2);
 });
 
-test("callers that ask together share a run, and a later one gets a newer run", async () => {
+test("simultaneous callers share a run, and a later caller gets a newer run", async () => {
   const ends: (() => void)[] = [];
   let begun = 0;
   const shared = new SharedWork(() => {

@@ -51,10 +51,10 @@ const run = (): string => join(directory, "run");
 async function start(): Promise<{ child: Child; owner: LockOwner }> {
   const child = new Child(program.file, [run(), rollout]);
   children.push(child);
-  return { child, owner: (await child.hear()) as LockOwner };
+  return { child, owner: (await child.receive()) as LockOwner };
 }
 
-/** An owner that is gone. */
+/** A lock owner whose process has ended. */
 async function dead(): Promise<LockOwner> {
   const socket = await openOwnerSocket(run());
   await socket.close();
@@ -69,7 +69,7 @@ function locked(): LockOwner {
   return JSON.parse(readFileSync(lock, "utf8")) as LockOwner;
 }
 
-test("a lock is taken once, again by its owner, and by another one after its release", async () => {
+test("a lock is taken by one owner, again by the same owner, and by another after its release", async () => {
   const one = await openOwnerSocket(run());
   const two = await openOwnerSocket(run());
   expect(await acquireLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
@@ -89,7 +89,7 @@ test("a lock is taken once, again by its owner, and by another one after its rel
   expect(readdirSync(run())).toEqual([]);
 });
 
-test("while its owner lives, also stopped, a lock is in use by its pid", async () => {
+test("a lock is in use while its owner's process exists, even if it is stopped", async () => {
   const us = await openOwnerSocket(run());
   const { child, owner } = await start();
   expect(await child.ask("take")).toEqual({ status: "taken" });
@@ -100,7 +100,7 @@ test("while its owner lives, also stopped, a lock is in use by its pid", async (
   await us.close();
 });
 
-test("a lock whose owner was killed is taken over, and its socket goes with it", async () => {
+test("a lock whose owner was killed is taken over, and the owner's socket is removed", async () => {
   const us = await openOwnerSocket(run());
   const { child, owner } = await start();
   expect(await child.ask("take")).toEqual({ status: "taken" });
@@ -113,7 +113,7 @@ test("a lock whose owner was killed is taken over, and its socket goes with it",
   await us.close();
 });
 
-test("eight processes fight for the lock of a dead one, and one wins", async () => {
+test("of eight processes that compete for a dead owner's lock one gets it", async () => {
   const fighters = await Promise.all(Array.from({ length: 8 }, start));
   for (let round = 0; round < 10; round += 1) {
     leave(lock, await dead());
@@ -126,10 +126,10 @@ test("eight processes fight for the lock of a dead one, and one wins", async () 
   }
 });
 
-/** `CODY_LOCK_ROUNDS=200 npx vitest run test/rollouts/file/lock.test.ts` tries eight takers so many times. */
+/** `CODY_LOCK_ROUNDS=200 npx vitest run test/rollouts/file/lock.test.ts` runs 200 rounds with eight processes. */
 const rounds = Number(process.env["CODY_LOCK_ROUNDS"] ?? 5);
 
-test("nobody takes the lock of a live owner whose socket was deleted; when it is killed, one does", async () => {
+test("the lock of a live owner whose socket was deleted is not taken over until the owner is killed", async () => {
   const takers = await Promise.all(Array.from({ length: 8 }, start));
   const take = async (): Promise<LockOwner[]> => {
     const outcomes = await Promise.all(takers.map(({ child }) => child.ask("take")));
@@ -159,7 +159,7 @@ test("nobody takes the lock of a live owner whose socket was deleted; when it is
   });
 }, 600_000);
 
-test("a lock is dead when another process has its pid by now, and alive when that cannot be known", async () => {
+test("a lock is dead if its pid was reused, and alive if that cannot be determined", async () => {
   const us = await openOwnerSocket(run());
   const { owner } = await start();
   const { child: killed, owner: refusing } = await start();
@@ -181,7 +181,7 @@ test("a lock is dead when another process has its pid by now, and alive when tha
   await us.close();
 });
 
-test("the pid of an owner proves nothing in another pid namespace, or where namespaces are unknown", async () => {
+test("an owner's pid is ignored in another or an unknown pid namespace", async () => {
   const us = await openOwnerSocket(run());
   const { child, owner } = await start();
   await child.kill();
@@ -207,9 +207,9 @@ test("the pid of an owner proves nothing in another pid namespace, or where name
   await us.close();
 });
 
-test("a killed owner whose parent has not noticed yet is dead", async () => {
+test("a zombie owner counts as dead", async () => {
   const us = await openOwnerSocket(run());
-  // After `exec` nobody waits for the first of the two.
+  // After `exec` no process waits for the first child, so it stays a zombie.
   const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [line] = (await once(parent.stdout, "data")) as [Buffer];
@@ -222,7 +222,7 @@ test("a killed owner whose parent has not noticed yet is dead", async () => {
   await us.close();
 });
 
-test("a lock that names no process can only be forced", async () => {
+test("a lock that names no process can only be taken by force", async () => {
   const us = await openOwnerSocket(run());
   for (const pid of [0, -1, 1.5, 2 ** 40]) {
     leave(lock, { ...us.owner, token: "0".repeat(32), pid });
@@ -231,7 +231,7 @@ test("a lock that names no process can only be forced", async () => {
   await us.close();
 });
 
-test("an owner makes its socket again when it was deleted, also with its directory", async () => {
+test("an owner recreates its deleted socket, and the directory too", async () => {
   const us = await openOwnerSocket(run(), 5);
   for (const path of [us.owner.socket, run()]) {
     rmSync(path, { recursive: true });
@@ -241,7 +241,7 @@ test("an owner makes its socket again when it was deleted, also with its directo
   expect(readdirSync(run())).toEqual([]);
 });
 
-test("takers that were killed half way do not block the next one", async () => {
+test("processes killed while taking over a lock do not block the next one", async () => {
   const us = await openOwnerSocket(run());
   const [first, second, third] = [await dead(), await dead(), await dead()];
   leave(lock, first);
@@ -253,7 +253,7 @@ test("takers that were killed half way do not block the next one", async () => {
   await us.close();
 });
 
-test("eight processes fight behind a taker that was killed half way, and one wins", async () => {
+test("of eight processes that follow one killed during its takeover one gets the lock", async () => {
   const fighters = await Promise.all(Array.from({ length: 8 }, start));
   for (let round = 0; round < 5; round += 1) {
     const first = await dead();
@@ -266,7 +266,7 @@ test("eight processes fight behind a taker that was killed half way, and one win
   }
 });
 
-test("a taker that lives is waited for by nobody", async () => {
+test("a live process in the middle of a takeover is not waited for", async () => {
   const us = await openOwnerSocket(run());
   const first = await dead();
   const { owner } = await start();
@@ -277,7 +277,7 @@ test("a taker that lives is waited for by nobody", async () => {
   await us.close();
 });
 
-test("our own mark, left by a thread that died, is taken up again", async () => {
+test("a takeover marker left by a dead thread of this process is reused", async () => {
   const us = await openOwnerSocket(run());
   const first = await dead();
   leave(lock, first);
@@ -287,7 +287,7 @@ test("our own mark, left by a thread that died, is taken up again", async () => 
   await us.close();
 });
 
-test("nothing is said about another machine, another container or a lock that cannot be read, unless forced", async () => {
+test("a lock of another machine or container, or an unreadable one, can only be taken by force", async () => {
   const us = await openOwnerSocket(run());
   const gone = await dead();
   const cases = [
@@ -310,16 +310,16 @@ test("nothing is said about another machine, another container or a lock that ca
   await us.close();
 });
 
-test("whoever held it when this machine went down is dead", async () => {
+test("a lock owner from before the last boot is dead", async () => {
   const us = await openOwnerSocket(run());
   const alive = await start();
-  // Even if something listens there now: the boot before is over.
+  // Even if a process listens on that socket now: the owner was on the previous boot.
   leave(lock, { ...alive.owner, host: us.owner.host, bootId: "the boot before" });
   expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: us.owner.host === "" ? "in_use" : "taken" });
   await us.close();
 });
 
-test("sockets outside our runtime directory are left alone", async () => {
+test("sockets outside the runtime directory are left alone", async () => {
   const us = await openOwnerSocket(run());
   const victim = join(directory, "victim");
   writeFileSync(victim, "precious");
@@ -329,7 +329,7 @@ test("sockets outside our runtime directory are left alone", async () => {
   await us.close();
 });
 
-test("sockets live in the user's runtime directory, or in /tmp", async () => {
+test("sockets are created in the user's runtime directory, or in /tmp", async () => {
   const uid = process.getuid?.() ?? 0;
   expect(await runtimeDirectory({ XDG_RUNTIME_DIR: run() })).toBe(join(run(), "cody"));
   chmodSync(join(run(), "cody"), 0o777);
@@ -343,12 +343,12 @@ test("sockets live in the user's runtime directory, or in /tmp", async () => {
   expect(() => socketPath(long, "0".repeat(32))).toThrow("is too long");
 });
 
-test("a runtime directory that is a link or somebody else's is refused", async () => {
+test("a runtime directory that is a symlink or belongs to another user is refused", async () => {
   symlinkSync(directory, join(run(), "cody"));
   await expect(runtimeDirectory({ XDG_RUNTIME_DIR: run() })).rejects.toThrow("does not belong to this user");
 });
 
-test("the socket of an owner does not keep a process alive", async () => {
+test("an owner's socket does not keep its process alive", async () => {
   const { child } = await start();
   child.end();
   expect(await child.exited).toBe(0);

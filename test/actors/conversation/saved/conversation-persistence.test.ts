@@ -24,7 +24,7 @@ async function newProject() {
     onTestFinished(() => persistence.close());
     return persistence;
   }
-  /** A conversation nobody is in, so many days old. */
+  /** A closed conversation of the given age in days. */
   async function put(number: number, ageDays: number, identifier = project): Promise<string> {
     const persistence = open(uuid(number), identifier);
     await persistence.persistMessages([{ role: "user", content: `hello ${number}` }]);
@@ -56,7 +56,7 @@ const said: CoreMessage[] = [
   { role: "assistant", content: "There is a.txt." },
 ];
 
-test("messages come back as they were saved, and only new ones are written", async () => {
+test("messages are loaded as they were saved, and only new ones are written", async () => {
   const { directory, open } = await newProject();
   const first = open(uuid(1));
   await first.persistMessages(said);
@@ -75,7 +75,7 @@ test("messages come back as they were saved, and only new ones are written", asy
   }
 });
 
-test("what is not complete is not saved", async () => {
+test("incomplete messages are not saved", async () => {
   const { open, directory } = await newProject();
   const persistence = open(uuid(1));
   await persistence.persistMessages([
@@ -87,7 +87,7 @@ test("what is not complete is not saved", async () => {
   expect(await persistence.loadConversation()).toEqual([]);
 });
 
-test("the newest of a project is found, and other projects do not mix", async () => {
+test("the newest conversation of a project is found, without those of other projects", async () => {
   const { open, put } = await newProject();
   const looking = open("");
   expect(await looking.getLatestConversation()).toBeNull();
@@ -106,7 +106,7 @@ test("the newest of a project is found, and other projects do not mix", async ()
   expect(() => open("", "..")).toThrow("invalid project identifier");
 });
 
-test("of three conversations two are deleted although one cannot be, and come back from the trash", async () => {
+test("deleting continues after a failure, and deleted conversations can be restored from the trash", async () => {
   const { home, directory, options, open, put } = await newProject();
   const ids = [await put(1, 0), await put(2, 0)];
   const linked = uuid(3);
@@ -118,7 +118,7 @@ test("of three conversations two are deleted although one cannot be, and come ba
   expect(await looking.deleteConversations([first, linked, second])).toEqual({
     deletedCount: 2,
     totalSize: sizes.reduce((sum, size) => sum + size, 0),
-    // The trash still has every byte.
+    // The trash still holds every byte.
     totalSizeFreed: 0,
     successes: ids.map((sessionId, index) => ({ success: true, sessionId, size: sizes[index], sizeFreed: 0 })),
     failures: [
@@ -138,7 +138,7 @@ test("of three conversations two are deleted although one cannot be, and come ba
   expect(await looking.loadConversation(first)).toEqual([{ role: "user", content: "hello 1" }]);
 });
 
-test("a conversation that is open in this process stays", async () => {
+test("a conversation that is open in this process is not deleted", async () => {
   const { open } = await newProject();
   const busy = open(uuid(1));
   await busy.persistMessages(said);

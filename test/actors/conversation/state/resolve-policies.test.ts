@@ -8,24 +8,24 @@ const all: Policies[] = approvals.flatMap((approvalPolicy) =>
   SandboxMode.options.map((sandbox) => ({ approvalPolicy, sandbox })),
 );
 
-/** How much a call that changes something is allowed. */
+/** Ranks the decision for a writing call: 0 refuse, 1 ask, 2 run. */
 function allowance({ approvalPolicy: policy, sandbox }: Policies): number {
   return ["refuse", "ask", "run"].indexOf(decideCall({ readOnly: false, policy, sandbox }).type);
 }
 
-test("what a file says never allows more than what holds now", () => {
+test("policies recorded in a rollout never allow more than the present policies", () => {
   for (const present of all) {
     for (const recorded of all) {
-      const held = resolvePolicies({ present, recorded, asked: {} });
-      expect(allowance(held)).toBeLessThanOrEqual(allowance(present));
-      expect(SandboxMode.options.indexOf(held.sandbox)).toBeLessThanOrEqual(
+      const resolved = resolvePolicies({ present, recorded, asked: {} });
+      expect(allowance(resolved)).toBeLessThanOrEqual(allowance(present));
+      expect(SandboxMode.options.indexOf(resolved.sandbox)).toBeLessThanOrEqual(
         SandboxMode.options.indexOf(present.sandbox),
       );
     }
   }
 });
 
-test("what a file says allows nothing beside what is asked for, either", () => {
+test("recorded policies never widen policies the caller asked for", () => {
   for (const present of all) {
     for (const recorded of all) {
       for (const { approvalPolicy, sandbox } of all) {
@@ -45,24 +45,24 @@ test("what a file says allows nothing beside what is asked for, either", () => {
 const present: Policies = { approvalPolicy: "on-request", sandbox: "workspace-write" };
 
 test.each([
-  { recorded: {}, held: {} },
-  { recorded: { approvalPolicy: "untrusted" }, held: { approvalPolicy: "untrusted" } },
-  { recorded: { sandbox: "read-only" }, held: { sandbox: "read-only" } },
+  { recorded: {}, changes: {} },
+  { recorded: { approvalPolicy: "untrusted" }, changes: { approvalPolicy: "untrusted" } },
+  { recorded: { sandbox: "read-only" }, changes: { sandbox: "read-only" } },
   {
     recorded: { approvalPolicy: "never", sandbox: "read-only" },
-    held: { approvalPolicy: "never", sandbox: "read-only" },
+    changes: { approvalPolicy: "never", sandbox: "read-only" },
   },
-  // Who lets everything run unasked has not asked for everything to be refused.
-  { recorded: { approvalPolicy: "never", sandbox: "danger-full-access" }, held: {} },
+  // "never" with full access ran everything; combined with a stricter sandbox it would refuse everything instead.
+  { recorded: { approvalPolicy: "never", sandbox: "danger-full-access" }, changes: {} },
   {
     recorded: { approvalPolicy: "untrusted", sandbox: "danger-full-access" },
-    held: { approvalPolicy: "untrusted" },
+    changes: { approvalPolicy: "untrusted" },
   },
-] as const)("$recorded in a file leaves $held of what holds now", ({ recorded, held }) => {
-  expect(resolvePolicies({ present, recorded, asked: {} })).toEqual({ ...present, ...held });
+] as const)("recorded $recorded changes the present policies by $changes", ({ recorded, changes }) => {
+  expect(resolvePolicies({ present, recorded, asked: {} })).toEqual({ ...present, ...changes });
 });
 
-test("who lets everything run unasked is asked in a conversation that asked", () => {
+test("a conversation recorded with approvals keeps asking even if the present policies run everything", () => {
   const open: Policies = { approvalPolicy: "never", sandbox: "danger-full-access" };
   expect(resolvePolicies({ present: open, recorded: present, asked: {} })).toEqual(present);
   expect(resolvePolicies({ present: open, recorded: open, asked: {} })).toEqual(open);

@@ -12,29 +12,29 @@ import { arbitraryOf } from "../../../support/arbitrary-of.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";
 const knownLine = arbitraryOf(RolloutLine.options[0]) as fc.Arbitrary<OwnLine>;
-/** Lines that change what came before them are rare among all of them. */
+/** Lines that change earlier lines are rare among generated lines, so they get extra weight here. */
 const line = fc.oneof({ weight: 3, arbitrary: knownLine }, { weight: 1, arbitrary: fc.constantFrom(...changes()) });
 
-test("lines that were condensed, in however many stretches, make the same conversation", () => {
+test("condensed lines produce the same conversation state, in however many chunks they are condensed", () => {
   fc.assert(
-    fc.property(fc.array(fc.array(line, { maxLength: 15 }), { maxLength: 4 }), (stretches) => {
-      const before = stretches.slice(0, -1);
-      const last = condenseLines(sized(stretches.at(-1) ?? []), false);
+    fc.property(fc.array(fc.array(line, { maxLength: 15 }), { maxLength: 4 }), (chunks) => {
+      const before = chunks.slice(0, -1);
+      const last = condenseLines(sized(chunks.at(-1) ?? []), false);
       const all = [...before.flatMap((lines) => left(lines, last.replaced)), ...linesOf(last)];
-      expect(stateOf(all)).toEqual(stateOf(stretches.flat()));
+      expect(stateOf(all)).toEqual(stateOf(chunks.flat()));
     }),
     { numRuns: 1_000 },
   );
 });
 
-test("of what was compacted away nothing is left, nor of what was shown or counted before", () => {
+test("condensing drops compacted items, displayed events and outdated token counts", () => {
   const turn = [started, said("hello"), shown, counted(1), completed];
   const compacted = replaced([message("summary")]);
   expect(left([...turn, compacted, ...turn])).toEqual([started, completed, compacted, ...turn]);
   expect(left([...turn, compacted])).toEqual([started, counted(1), completed, compacted]);
 });
 
-test("what an old compaction made its summary of stays", () => {
+test("condensing keeps the items behind a compaction without a replacement history", () => {
   const summarized: OwnLine = { timestamp, type: "compacted", payload: { message: "summary" } };
   expect(left([said("old"), summarized])).toEqual([said("old"), summarized]);
 });

@@ -10,7 +10,7 @@ const never = new Promise<never>(() => {});
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("files that do not answer do not keep a turn from beginning, and that is said once", async () => {
+test("unresponsive project files do not block the start of a turn, and the warning is shown once", async () => {
   let files: Promise<typeof whole> = Promise.resolve(whole);
   const told = new ConversationPrompt({ current: () => files, bare: () => bare });
   const { signal } = new AbortController();
@@ -27,7 +27,7 @@ test("files that do not answer do not keep a turn from beginning, and that is sa
   expect(await later).toEqual([]);
 });
 
-test("a wait that is interrupted says nothing", async () => {
+test("an interrupted wait for the system prompt shows no warning", async () => {
   const controller = new AbortController();
   const told = new ConversationPrompt({ current: () => never, bare: () => bare });
   const looking = told.refresh(cwd, controller.signal);
@@ -36,10 +36,10 @@ test("a wait that is interrupted says nothing", async () => {
   expect(told.text(cwd)).toBe("bare");
 });
 
-test("a time in which the event loop was busy is not held against the files", async () => {
+test("time in which the event loop was blocked does not count towards the timeout of project files", async () => {
   const told = new ConversationPrompt({ current: afterSomeRounds, bare: () => bare });
   const looking = told.refresh(cwd, new AbortController().signal);
-  // As a busy loop has it: each time it comes round, all timers are due.
+  // Simulates a busy event loop: in each round all timers are due.
   for (let round = 0; round < 10; round += 1) {
     vi.advanceTimersByTime(10_000);
     await setImmediate();

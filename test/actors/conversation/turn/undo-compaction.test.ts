@@ -21,9 +21,9 @@ const notes: CompactionNotes = {
   modified_files: [],
 };
 
-/** What is done to a history: something is said, the newest so many items outlive a compaction, or one is undone. */
-type Deed = { readonly say: string } | { readonly keep: number } | "undo";
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+/** One operation on a history: a message, a compaction that keeps the newest items, or the undo of a compaction. */
+type Operation = { readonly say: string } | { readonly keep: number } | "undo";
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ say: fc.string({ minLength: 1 }) }),
   fc.record({ keep: fc.nat(3) }),
   fc.constant("undo" as const),
@@ -42,20 +42,20 @@ async function before(lines: readonly OwnLine[]): Promise<ResponseItem[] | undef
   );
 }
 
-test("whatever was done, going back gives byte for byte what was there before, with what came since", async () => {
+test("undoing a compaction restores the earlier history byte for byte and keeps later items", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(deed, { maxLength: 30 }), async (deeds) => {
+    fc.asyncProperty(fc.array(operation, { maxLength: 30 }), async (operations) => {
       const lines: OwnLine[] = [];
       const history: ResponseItem[] = [];
-      // What an undo must give: one history for each compaction that was not undone.
+      // The histories that undo must restore, one for each compaction that is not undone yet.
       const stack: ResponseItem[][] = [];
       const write = (line: OwnLine): void => {
         lines.push(line);
         applyToHistory(history, line);
       };
-      for (const each of deeds) {
+      for (const each of operations) {
         if (each === "undo") {
-          // What it gives is looked at behind the last deed, and by then all later ones depend on it.
+          // The result is only checked after the last operation, which depends on all earlier ones.
           const earlier = await before(lines);
           if (earlier !== undefined) write(compacted(earlier, "undo"));
           stack.pop();

@@ -4,7 +4,7 @@ import { usageInfo } from "../../../../src/actors/conversation/turn/turn-budget.
 
 const usage = { ...noTokens, input_tokens: 1_000_000, output_tokens: 1_000_000, total_tokens: 2_000_000 };
 
-test("tokens and what they cost are added up, and a model without a price costs nothing more", () => {
+test("usageInfo adds up tokens and costs, and a model without a price adds no cost", () => {
   const unknown = usageInfo(null, usage, undefined);
   expect(unknown).toEqual({ total_token_usage: usage, last_token_usage: usage });
   const first = usageInfo(unknown, usage, { input: 2, output: 3 });

@@ -9,7 +9,7 @@ test.each([
   ["http://127.0.0.1:9/token", near],
   ["http://localhost:9/token", near],
   ["https://issuer.example/token", near],
-])("%s may be asked for %s", (url, server) => {
+])("a request to %s is allowed for the server %s", (url, server) => {
   expect(addressProblem(new URL(url), server)).toBeUndefined();
 });
 
@@ -29,6 +29,6 @@ test.each([
   ["https://metadata.google.internal/token", far],
   ["file:///etc/passwd", far],
   ["javascript:alert(1)", far],
-])("%s may not be asked for %s", (url, server) => {
+])("a request to %s is refused for the server %s", (url, server) => {
   expect(addressProblem(new URL(url), server)).toBeDefined();
 });

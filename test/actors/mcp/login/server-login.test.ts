@@ -24,7 +24,7 @@ async function open(server: OAuthServer, expiresIn = 3_600) {
   return { store, login, warnings };
 }
 
-test("whoever asks for a token at the same time gets the same, which was renewed once", async () => {
+test("concurrent requests for a token share one refresh", async () => {
   const server = await OAuthServer.open();
   const { login, store } = await open(server, 0);
   const logins = Array.from({ length: 10 }, login);
@@ -33,7 +33,7 @@ test("whoever asks for a token at the same time gets the same, which was renewed
   expect([server.refreshes, server.reuses]).toEqual([1, 0]);
 });
 
-test("a token that cannot be written is used, and the one in the file is not used up twice", async () => {
+test("a new token that cannot be saved is used, and the refresh token in the file is not sent twice", async () => {
   const server = await OAuthServer.open();
   const { login, store, warnings } = await open(server, 0);
   const before = await readFile(store.path, "utf8");
@@ -54,7 +54,7 @@ test("a token that cannot be written is used, and the one in the file is not use
   expect([server.refreshes, server.reuses]).toEqual([2, 0]);
 });
 
-test("an issuer that does not answer ends no login", async () => {
+test("an unreachable issuer does not end the login", async () => {
   const server = await OAuthServer.open();
   const { login, store } = await open(server, 0);
   server.onRefresh = () => Promise.reject(new Error("down"));

@@ -12,7 +12,7 @@ function read(chunks: readonly Buffer[], maxBytes: number): unknown[] {
   return seen;
 }
 
-test("the lines are the same however the bytes come", () => {
+test("the lines are the same however the bytes are split into chunks", () => {
   const line = fc.string({ unit: fc.constantFrom("a", "ü", "€", "{", " "), maxLength: 30 });
   const cuts = fc.array(fc.nat(200), { maxLength: 10 });
   fc.assert(
@@ -25,7 +25,7 @@ test("the lines are the same however the bytes come", () => {
   );
 });
 
-test("of a line over the bound its ends are told, and the next is read again", () => {
+test("an oversized line is reported by its beginning and end, and the next line is read normally", () => {
   const long = `{"id":7,${"x".repeat(5_000)},"end":1}`;
   const [first, second] = read([Buffer.from(long.slice(0, 900)), Buffer.from(`${long.slice(900)}\nshort\n`)], 1_000);
   expect(first).toEqual({ head: long.slice(0, 256), tail: long.slice(-256) });

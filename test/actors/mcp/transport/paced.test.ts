@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { paced } from "../../../../src/actors/mcp/transport/stdio-transport.js";
 
-test("work that takes long gives way to everything else, however little each part is", async () => {
+test("long work yields to the event loop, however small its parts are", async () => {
   let clock = 0;
   let inARow = 0;
   let longest = 0;
