@@ -22,7 +22,7 @@ function output(callId: string, text: string): ResponseItem {
   return { type: "function_call_output", call_id: callId, output: text };
 }
 
-test("users have attachments, assistants their thoughts, and tools the name of what was called", () => {
+test("user messages have attachments, assistant messages reasoning, and tool messages the tool's name", () => {
   const items = [
     lookAt,
     thought("a picture"),
@@ -38,7 +38,7 @@ test("users have attachments, assistants their thoughts, and tools the name of w
   ]);
 });
 
-test("thoughts that led to no words stand alone", () => {
+test("reasoning without a following answer becomes a message of its own", () => {
   expect(messagesOf([user("one"), thought("hm"), user("two"), thought("so")])).toEqual([
     { type: "user", content: "one", attachments: [] },
     { type: "assistant", content: "", reasoning: "hm" },
@@ -47,13 +47,13 @@ test("thoughts that led to no words stand alone", () => {
   ]);
 });
 
-test("what nobody said is no message", () => {
+test("developer messages, snapshots and compactions are not messages", () => {
   const developer: ResponseItem = { type: "message", role: "developer", content: [{ type: "input_text", text: "Be" }] };
   const ghost: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "c0ffee" } };
   expect(messagesOf([developer, ghost, { type: "compaction", encrypted_content: "…" }])).toEqual([]);
 });
 
-test("a call has its result when there is one, whatever kind of call it is", () => {
+test("a call of any kind has its result, if there is one", () => {
   const custom: ResponseItem = { type: "custom_tool_call", name: "patch", input: "*** Begin", call_id: "c2" };
   const patched: ResponseItem = {
     type: "custom_tool_call_output",

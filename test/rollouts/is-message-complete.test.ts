@@ -10,6 +10,6 @@ test.each([
   [{ role: "tool", toolName: "shell", toolArgs: {}, toolResult: "" }, true],
   [{ role: "tool", toolArgs: {}, toolResult: "x" }, false],
   [{ role: "status" }, false],
-])("%j may be stored: %s", (message, complete) => {
+])("isMessageComplete of %j is %s", (message, complete) => {
   expect(isMessageComplete(message)).toBe(complete);
 });

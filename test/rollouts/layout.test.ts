@@ -18,15 +18,15 @@ function put(directory: string, name: string): string {
   return path;
 }
 
-/** Both ways must find the same. */
+/** The synchronous and the asynchronous search must agree. */
 async function found(directory: string): Promise<Record<string, string>> {
   const all = await rolloutsIn(directory);
   expect(rolloutsInSync(directory)).toEqual(all);
   return Object.fromEntries(all.map(({ id, path }) => [id, path]));
 }
 
-test("each layout has its own name for a new file", () => {
-  // Local time: the name is that of the clock on the wall.
+test("each layout names new files in its own way", () => {
+  // File names use local time.
   const now = new Date(2026, 10, 6, 3, 4, 5);
   const rollout = { conversationId: `conv_${uuid}`, now, cwd: "/home/alice/my_app" };
   expect(newRolloutPath("cody", "/c", rollout)).toBe(`/c/conv_${uuid}.jsonl`);
@@ -34,7 +34,7 @@ test("each layout has its own name for a new file", () => {
   expect(newRolloutPath("codex", "/s", rollout)).toBe(`/s/2026/11/06/rollout-2026-11-06T03-04-05-${uuid}.jsonl`);
 });
 
-test("the id is read from the name of a file in any layout", () => {
+test("the id is parsed from a file name in any layout", () => {
   expect(idFromFileName(`conv_${uuid}.jsonl`)).toBe(`conv_${uuid}`);
   expect(idFromFileName(`${uuid}.jsonl`)).toBe(`conv_${uuid}`);
   expect(idFromFileName(`rollout-2026-11-06T03-04-05-${uuid}.jsonl`)).toBe(`conv_${uuid}`);
@@ -45,11 +45,11 @@ test("the id is read from the name of a file in any layout", () => {
   }
 });
 
-test("the folder of a project is its path in one word", () => {
+test("the folder of a project is its path as a single name", () => {
   expect(projectFolder("/a/b_c")).toBe("a_b_c");
   expect(projectFolder("/a/b/../c/")).toBe("a_c");
   expect(projectFolder("/")).toBe("_");
-  // A folder with the name of a file would not be looked into.
+  // A folder whose name looks like a file name would not be searched.
   expect(projectFolder("/data/x.jsonl")).toBe("data_x_jsonl");
   const [one, two] = [`/${"é/".repeat(300)}one`, `/${"ü/".repeat(300)}one`].map(projectFolder);
   expect(Buffer.byteLength(one ?? "")).toBeLessThanOrEqual(200);
@@ -57,7 +57,7 @@ test("the folder of a project is its path in one word", () => {
   expect(one).not.toBe(two);
 });
 
-test("beside a rollout with a name of Codex's nothing has its id in its name", () => {
+test("companion files of a rollout with a Codex name do not contain its id", () => {
   expect(companionPath(`/c/conv_${uuid}.jsonl`, "lock")).toBe(`/c/conv_${uuid}.jsonl.lock`);
   const path = `/s/2026/11/06/rollout-2026-11-06T03-04-05-${uuid}.jsonl`;
   expect(companionPath(path, "lock")).toMatch(/^\/s\/2026\/11\/06\/\.cody-[0-9a-f]{16}\.lock$/);
@@ -65,7 +65,7 @@ test("beside a rollout with a name of Codex's nothing has its id in its name", (
   expect(companionPath(path.replace("05-", "06-"), "lock")).not.toBe(companionPath(path, "lock"));
 });
 
-test("a directory is read in every layout at once", async () => {
+test("a directory is searched in all layouts at once", async () => {
   const directory = await temporaryFolder();
   const codex = "rollout-2026-11-06T03-04-05";
   const paths = {
@@ -83,14 +83,14 @@ test("a directory is read in every layout at once", async () => {
   expect(await found(join(directory, "none"))).toEqual({});
 });
 
-test("of the files of one conversation the one Codex goes on in counts", async () => {
+test("of several files of a conversation the one Codex continues is used", async () => {
   const directory = await temporaryFolder();
   put(directory, `2026/11/06/rollout-2026-11-06T03-04-05-${uuid}.jsonl`);
   const later = put(directory, `2026/11/07/rollout-2026-11-07T00-00-00-${uuid}_${revert}.jsonl`);
   expect(await found(directory)).toEqual({ [`conv_${uuid}`]: later });
 });
 
-test("an id is looked for elsewhere when it is not in the first directory, and so is the beginning of one", async () => {
+test("an id or a prefix that is not in the first directory is looked up in the next", async () => {
   const directory = await temporaryFolder();
   const [own, codex] = [join(directory, "own"), join(directory, "codex")];
   const here = put(own, `conv_${uuid}.jsonl`);
@@ -107,7 +107,7 @@ test("an id is looked for elsewhere when it is not in the first directory, and s
   await expect(findConversation(both, "0f")).rejects.toThrow(ConversationNotFoundError);
   expect(await findById(both, other)).toEqual({ id: `conv_${other}`, path: there });
   expect(await findById(both, other.slice(0, 8))).toBeUndefined();
-  // Nothing that is not ours need be readable.
+  // Directories after the first may be unreadable.
   writeFileSync(join(directory, "file"), "");
   expect(await findConversation([own, join(directory, "file")], "01a")).toMatchObject({ id: `conv_${uuid}` });
   await expect(findConversation([join(directory, "file")], "01a")).rejects.toThrow("ENOTDIR");

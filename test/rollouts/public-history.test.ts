@@ -14,9 +14,9 @@ import { rolloutLines } from "../support/rollout-lines.js";
 import { assistant, says, scripted, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const forms = fileURLToPath(new URL("../fixtures/forms/", import.meta.url));
+const olderFormats = fileURLToPath(new URL("../fixtures/forms/", import.meta.url));
 
-test("a rollout is read by its path, through a link too, and stays as it is", async () => {
+test("getRolloutHistory reads a rollout by path or symlink and leaves it unchanged", async () => {
   const { manager } = await openManager({ providers: [scripted([says("Hello Alice")])] });
   const { conversation, conversationId } = await manager.newConversation({ provider: "scripted", model: "scripted" });
   await conversation.processMessage("I am Alice");
@@ -33,9 +33,9 @@ test("a rollout is read by its path, through a link too, and stays as it is", as
   expect(await readFile(rolloutPath)).toEqual(before);
 });
 
-test("a rollout in another form is named by its file", async () => {
+test("the id of a rollout in an older format comes from its file name", async () => {
   const path = join(await temporaryFolder(), "told.jsonl");
-  await copyFile(join(forms, "turns.jsonl"), path);
+  await copyFile(join(olderFormats, "turns.jsonl"), path);
   expect(await getRolloutHistory(path)).toEqual({
     conversationId: "told",
     items: expect.arrayContaining([expect.objectContaining({ type: "response_item", payload: user("Hello") })]),
@@ -45,7 +45,7 @@ test("a rollout in another form is named by its file", async () => {
 });
 
 test.each(["v0.58.0/compact-midturn", "v0.147.0/compact-twice", "v0.166.0/compact-midturn"])(
-  "items are all lines of the file, also those a compaction replaced and those of unknown types: %s",
+  "items contain all lines of the file, including compacted ones and unknown types: %s",
   async (scenario) => {
     const [{ path } = { path: "" }] = await putCodexRollouts(await temporaryFolder(), scenario);
     const lines = await rolloutLines(path);
@@ -55,7 +55,7 @@ test.each(["v0.58.0/compact-midturn", "v0.147.0/compact-twice", "v0.166.0/compac
   },
 );
 
-test("what is missing, damaged, nameless or no file is refused", async () => {
+test("a missing, damaged or unnamed rollout, and anything but a file, is refused", async () => {
   const folder = await temporaryFolder();
   const at = (name: string): string => join(folder, name);
   await writeFile(at("damaged.jsonl"), "broken\n\n");

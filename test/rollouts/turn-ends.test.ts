@@ -22,7 +22,7 @@ const completed: OwnLine = {
 };
 const turn = [started, question, answer, completed];
 
-function takenBack(turns: number): OwnLine {
+function rolledBack(turns: number): OwnLine {
   return { timestamp, type: "event_msg", payload: { type: "thread_rolled_back", num_turns: turns } };
 }
 
@@ -32,23 +32,23 @@ function endsOf(lines: readonly OwnLine[]): (number | undefined)[] {
   return Array.from({ length: ends.turns + 1 }, (_, index) => ends.endOf(index + 1));
 }
 
-test("a turn ends with its last line, or where the next begins", () => {
+test("a turn ends with its last line, or where the next one begins", () => {
   expect(endsOf([])).toEqual([undefined]);
   expect(endsOf([...turn, ...turn])).toEqual([4, 8, undefined]);
   expect(endsOf([started, question, ...turn])).toEqual([2, 6, undefined]);
   expect(endsOf([...turn, started, question])).toEqual([4, 6, undefined]);
 });
 
-test("what is said between turns that have a beginning is no turn", () => {
+test("a message between turns with start events is not a turn", () => {
   expect(endsOf([...turn, question, ...turn])).toEqual([4, 9, undefined]);
 });
 
-test("where no line begins a turn, what the user says does", () => {
+test("without start events a user message begins a turn", () => {
   expect(endsOf([question, answer, question, answer])).toEqual([2, 4, undefined]);
 });
 
-test("a turn that was taken back gives its number to the next", () => {
-  expect(endsOf([...turn, ...turn, takenBack(1)])).toEqual([4, undefined]);
-  expect(endsOf([...turn, ...turn, takenBack(1), ...turn])).toEqual([4, 13, undefined]);
-  expect(endsOf([...turn, takenBack(5), ...turn])).toEqual([9, undefined]);
+test("the next turn gets the number of a rolled-back one", () => {
+  expect(endsOf([...turn, ...turn, rolledBack(1)])).toEqual([4, undefined]);
+  expect(endsOf([...turn, ...turn, rolledBack(1), ...turn])).toEqual([4, 13, undefined]);
+  expect(endsOf([...turn, rolledBack(5), ...turn])).toEqual([9, undefined]);
 });

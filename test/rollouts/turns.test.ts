@@ -30,7 +30,7 @@ const tools: ResponseItem[] = [
   { type: "function_call_output", call_id: "1", output: "done" },
 ];
 
-test("a turn comes back as it was given", () => {
+test("a turn is read back as it was written", () => {
   const turns: RolloutTurn[] = [
     {
       timestamp: at,
@@ -42,19 +42,19 @@ test("a turn comes back as it was given", () => {
   expect(turnsOf(turns.flatMap((turn) => linesOfTurn(turn, 0)))).toEqual(turns);
 });
 
-test("seconds given by a caller become milliseconds", () => {
+test("timestamps in seconds become milliseconds", () => {
   const [turn] = turnsOf(linesOfTurn({ timestamp: at / 1000, items: [message("user", "hi")] }, 0));
   expect(turn?.timestamp).toBe(at);
 });
 
-test("the first turn has the provider and model of the first line", () => {
+test("the first turn gets the provider and model of the first line", () => {
   const lines = [meta({ provider: "p", model: "m", format: 1 }), item(message("user", "hi"))];
   expect(turnsOf(lines)).toEqual([
     { timestamp: at, items: [message("user", "hi")], metadata: { provider: "p", model: "m" } },
   ]);
 });
 
-test("without frames a turn begins with what the user says after an answer", () => {
+test("without start and end events a turn begins with a user message after an answer", () => {
   const context = message("user", "<environment_context>x</environment_context>");
   const lines = [context, message("user", "one"), ...tools, message("assistant", "1"), message("user", "two")].map(
     item,
@@ -62,13 +62,13 @@ test("without frames a turn begins with what the user says after an answer", () 
   expect(turnsOf(lines).map((turn) => turn.items.length)).toEqual([5, 1]);
 });
 
-test("what the user says while a turn runs belongs to it", () => {
+test("a user message during a turn belongs to that turn", () => {
   const started: OwnLine = { timestamp, type: "event_msg", payload: { type: "task_started", turn_id: "1" } };
   const lines = [started, ...[message("user", "one"), message("assistant", "1"), message("user", "also")].map(item)];
   expect(turnsOf(lines)).toHaveLength(1);
 });
 
-test("after a compaction the turns are what is left of them", () => {
+test("after a compaction the turns contain the remaining items", () => {
   const one = linesOfTurn({ timestamp: at, items: [message("user", "one"), message("assistant", "1")] }, 0);
   const compacted: OwnLine = { timestamp, type: "compacted", payload: { message: "summary" } };
   const two = linesOfTurn({ timestamp: at, items: [message("user", "two")] }, 0);
@@ -94,7 +94,7 @@ test("a cleared history is one turn without items, and a turn that never had any
   expect(turnsOf(linesOfTurn({ timestamp: at, items: [] }, 0))).toEqual([]);
 });
 
-test("turns taken back are gone", () => {
+test("rolled-back turns are removed", () => {
   const turn = (text: string) => linesOfTurn({ timestamp: at, items: [message("user", text)] }, 0);
   const back: OwnLine = { timestamp, type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } };
   const turns = turnsOf([...turn("one"), ...turn("two"), back, ...turn("three")]);

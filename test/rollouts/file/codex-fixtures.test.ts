@@ -10,7 +10,7 @@ import { TurnGrouping } from "../../../src/rollouts/turns.js";
 interface ManifestEntry {
   readonly file: string;
   readonly ghost_snapshots: number;
-  /** Null for the one file that was never resumed itself. */
+  /** Null for the one file that was never resumed. */
   readonly history_items: number | null;
 }
 
@@ -18,20 +18,20 @@ const fixtures = fileURLToPath(new URL("../../fixtures/codex/", import.meta.url)
 const rollouts = JSON.parse(readFileSync(`${fixtures}manifest.json`, "utf8")) as ManifestEntry[];
 const resumed = rollouts.filter(({ history_items }) => history_items !== null);
 
-/** What the oracles leave out at every depth: ids, states, and what is told beside the content. */
-const notInOracle = new Set(["id", "status", "annotations", "metadata", "internal_chat_message_metadata_passthrough"]);
+/** Keys that the expected histories omit at every depth: ids, states and metadata. */
+const omittedKeys = new Set(["id", "status", "annotations", "metadata", "internal_chat_message_metadata_passthrough"]);
 
-test("there are rollouts of three versions of Codex", () => {
+test("the fixtures contain rollouts of three Codex versions", () => {
   expect(resumed).toHaveLength(45);
   expect(new Set(rollouts.map(({ file }) => file.split("/")[0]))).toEqual(new Set(["v0.58.0", "v0.147.0", "v0.166.0"]));
 });
 
-describe("a rollout of Codex is read as Codex reads it", () => {
+describe("a Codex rollout is read the same as by Codex", () => {
   test.each(resumed.map((entry) => [entry.file, entry] as const))(
     "%s",
     async (file, { ghost_snapshots, history_items }) => {
       const { history } = await folded(file);
-      // Read and kept, so that undo can find them; Codex 0.166 drops them where it reads.
+      // We keep ghost snapshots for undo; Codex 0.166 drops them when it reads a rollout.
       const ghosts = history.filter(({ type }) => type === "ghost_snapshot");
       expect(ghosts).toHaveLength(ghost_snapshots);
       const rest = history.filter((item) => !ghosts.includes(item));
@@ -41,13 +41,13 @@ describe("a rollout of Codex is read as Codex reads it", () => {
   );
 });
 
-describe("nothing in it is of an unknown kind", () => {
+describe("no line of a Codex rollout is skipped as unknown", () => {
   test.each(rollouts.map(({ file }) => file))("%s", async (file) => {
     expect(await foldLines(fileLines(fixtures + file, file))).toMatchObject({ skipped: 0 });
   });
 });
 
-describe("its turns hold the same items, one after another", () => {
+describe("the turns of a Codex rollout contain the items of its history in order", () => {
   test.each(rollouts.map(({ file }) => file))("%s", async (file) => {
     const turns = new TurnGrouping();
     for await (const { line } of readRollout(fixtures + file, file)) turns.add(line);
@@ -56,19 +56,19 @@ describe("its turns hold the same items, one after another", () => {
 });
 
 /**
- * What the normaliser leaves out on purpose, and Codex sends: who made these wants them back under ids we do not keep,
- * or cannot read them with another key. They are in the history all the same.
+ * Items that Codex sends and the normalizer leaves out on purpose: the provider expects them under ids we do not keep,
+ * or cannot decrypt them with another key. They stay in the history.
  */
 const leftOut = new Set(["compaction", "tool_search_call", "tool_search_output"]);
 
-describe("the Responses API is sent what Codex sends", () => {
+describe("the request to the Responses API is the same as that of Codex", () => {
   test.each(resumed.map(({ file }) => file))("%s", async (file) => {
     const { history } = await folded(file);
     const expected = oracle(file).filter(({ type }) => !leftOut.has(type));
     expect(normalizeHistory("responses", history, "gpt-5.5").map(bare)).toEqual(expected);
   });
 
-  test("but for what only its maker understands, in three rollouts", () => {
+  test("three rollouts contain items that only their provider can read and that are left out", () => {
     const lacking = resumed.filter(({ file }) => oracle(file).some(({ type }) => leftOut.has(type)));
     expect(lacking.map(({ file }) => file.split("/").slice(0, 2).join("/"))).toEqual([
       "v0.147.0/compact-remote",
@@ -83,13 +83,13 @@ async function folded(file: string) {
   return state;
 }
 
-/** The flag of a summary is ours; the `summary` of a thought is a list. */
-function isLeftOut(key: string, part: unknown): boolean {
-  return notInOracle.has(key) || (key === "summary" && part === true);
+/** `summary: true` is our own flag on summary messages; the `summary` of a reasoning item is a list. */
+function isOmitted(key: string, part: unknown): boolean {
+  return omittedKeys.has(key) || (key === "summary" && part === true);
 }
 
 function bare(item: ResponseItem): unknown {
-  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (isLeftOut(key, part) ? undefined : part)));
+  return JSON.parse(JSON.stringify(item, (key, part: unknown) => (isOmitted(key, part) ? undefined : part)));
 }
 
 function oracle(file: string): { type: string }[] {

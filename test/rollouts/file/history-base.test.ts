@@ -20,7 +20,7 @@ test.each([
   ["not archived, but the fork is", "archived_sessions", "sessions/2026/11/16"],
   ["without folders", "sessions", "sessions"],
   ["in a folder of our own", "conversations", "conversations"],
-])("a fork has what its parent said: %s", async (_where, childFolder, parentFolder) => {
+])("a fork contains its parent's history, with the parent %s", async (_where, childFolder, parentFolder) => {
   const home = await temporaryFolder();
   const child = await place(childName, join(home, childFolder));
   await place(parentName, join(home, parentFolder));
@@ -30,14 +30,14 @@ test.each([
   expect(meta?.id).toBe("01a1e1d9-5e25-7960-84cc-b82adde09eb8");
 });
 
-test("a parent kept under the name we give is found as well", async () => {
+test("a parent with a cody file name is found too", async () => {
   const home = await temporaryFolder();
   const child = await place(childName, home);
   await rename(await place(parentName, home), join(home, "conv_01a1e1d9-5bb7-7992-88a9-7e0b2d39fb94.jsonl"));
   expect((await folded(child)).history).toHaveLength(12);
 });
 
-test("its first line comes first, its own lines last, and its end is that of its own file", async () => {
+test("a fork is read with its own first line first and its own lines last, and ends at the end of its own file", async () => {
   const reading = readRollout(fork + childName, "conv");
   const types: string[] = [];
   for await (const { number, line } of reading) types.push(`${number} ${line.type}`);
@@ -47,7 +47,7 @@ test("its first line comes first, its own lines last, and its end is that of its
   expect(reading.end).toMatchObject({ bytes: (await stat(fork + childName)).size, torn: 0 });
 });
 
-test("what the parent says after the fork is not in it", async () => {
+test("a fork does not contain lines its parent got after the fork", async () => {
   const home = await temporaryFolder();
   const child = await place(childName, home);
   const parent = await place(parentName, home);
@@ -55,14 +55,14 @@ test("what the parent says after the fork is not in it", async () => {
   expect((await folded(child)).history).toHaveLength(12);
 });
 
-test("a fork of a fork of a fork has everything", async () => {
+test("a fork of a fork of a fork contains the whole history", async () => {
   const home = await temporaryFolder();
   let base: Base | undefined;
   for (const number of [1, 2, 3, 4]) base = await write(home, number, [item(`said in ${number}`)], base);
   expect(texts((await folded(pathOf(home, 4))).history)).toEqual(["said in 1", "said in 2", "said in 3", "said in 4"]);
 });
 
-test("many reverts keep few files open", async () => {
+test("reading a long chain of reverts keeps few files open", async () => {
   const home = await temporaryFolder();
   let base: Base | undefined;
   for (let number = 1; number <= 300; number += 1) base = await write(home, number, [item(`${number}`)], base);
@@ -77,7 +77,7 @@ test("many reverts keep few files open", async () => {
   expect(most).toBeLessThan(before + 10);
 });
 
-test("a missing parent is named", async () => {
+test("the error of a missing parent names its file", async () => {
   const home = await temporaryFolder();
   const child = await place(childName, join(home, "sessions"));
   const failure = await failureOf(child);
@@ -89,14 +89,14 @@ test("a missing parent is named", async () => {
   });
 });
 
-test("a link in the place of the parent is not followed", async () => {
+test("a symlink in place of the parent is not followed", async () => {
   const home = await temporaryFolder();
   const child = await place(childName, home);
   await symlink(fork + parentName, join(home, parentName));
   expect(await failureOf(child)).toMatchObject({ name: "CorruptedRolloutError", line: 1 });
 });
 
-test("a parent that lost its end is not taken for a shorter one", async () => {
+test("a truncated parent is refused", async () => {
   const home = await temporaryFolder();
   const child = await place(childName, home);
   const parent = await place(parentName, home);
@@ -107,7 +107,7 @@ test("a parent that lost its end is not taken for a shorter one", async () => {
   });
 });
 
-test("damage in the parent is named by file and line", async () => {
+test("an error about damage in the parent names its file and line", async () => {
   const home = await temporaryFolder();
   const base = await write(home, 1, [item("one"), "broken", item("two")]);
   await write(home, 2, [item("three")], base);
@@ -117,7 +117,7 @@ test("damage in the parent is named by file and line", async () => {
   });
 });
 
-test("a beginning that ends within a line is damage", async () => {
+test("a history base that ends within a line is damage", async () => {
   const home = await temporaryFolder();
   const base = await write(home, 1, [item("one"), item("two")]);
   await write(home, 2, [item("three")], { ...base, end_byte_offset: base.end_byte_offset - 5 });
@@ -129,7 +129,7 @@ test("a beginning that ends within a line is damage", async () => {
   });
 });
 
-test("rollouts that begin in each other are refused", async () => {
+test("rollouts whose history bases form a cycle are refused", async () => {
   const home = await temporaryFolder();
   await write(home, 1, [item("one")], baseOf(2, 10));
   await write(home, 2, [item("two")], baseOf(1, 10));
@@ -149,7 +149,7 @@ test.each([
   ["no offset", { thread_id: idOf(1), end_ordinal_exclusive: 1 }],
   ["a negative offset", { thread_id: idOf(1), end_ordinal_exclusive: 1, end_byte_offset: -1 }],
   ["text", "the other one"],
-])("a beginning we do not understand is refused, not passed over: %s", async (_name, base) => {
+])("an invalid history base is refused and not skipped: %s", async (_name, base) => {
   const home = await temporaryFolder();
   await write(home, 1, [item("one")]);
   await write(home, 2, [item("two")], base as Base);
@@ -159,7 +159,7 @@ test.each([
   });
 });
 
-test("a way to keep history that we do not know is refused", async () => {
+test("an unknown history mode is refused", async () => {
   const home = await temporaryFolder();
   const path = pathOf(home, 1);
   const payload = { ...metaOf(1), history_mode: "of_tomorrow" };
@@ -167,7 +167,7 @@ test("a way to keep history that we do not know is refused", async () => {
   expect(await failureOf(path)).toMatchObject({ line: 1, message: expect.not.stringContaining("tomorrow") as unknown });
 });
 
-test("a beginning counts although the rest of its line cannot be read", async () => {
+test("a history base is used even if the rest of its line is invalid", async () => {
   const home = await temporaryFolder();
   const base = await write(home, 1, [item("one")]);
   const { cwd: _, ...payload } = { ...metaOf(2), history_base: base };
@@ -175,7 +175,7 @@ test("a beginning counts although the rest of its line cannot be read", async ()
   expect(texts((await folded(pathOf(home, 2))).history)).toEqual(["one", "two"]);
 });
 
-test("a rollout that began in another form begins nowhere else", async () => {
+test("a history base after lines of an older format is ignored", async () => {
   const home = await temporaryFolder();
   const turn = '{"timestamp":1,"items":[{"type":"message","role":"user","content":[{"type":"text","text":"one"}]}]}';
   const meta = { timestamp, type: "session_meta", payload: { ...metaOf(1), history_base: baseOf(9, 10) } };
@@ -183,14 +183,14 @@ test("a rollout that began in another form begins nowhere else", async () => {
   expect(texts((await folded(pathOf(home, 2))).history)).toEqual(["one", "two"]);
 });
 
-test("only the first line of a rollout says how it begins", async () => {
+test("only the first line of a rollout can name a history base", async () => {
   const home = await temporaryFolder();
   const copied = { ...metaOf(1), history_base: baseOf(9, 10) };
   await write(home, 2, [JSON.stringify({ timestamp, type: "session_meta", payload: copied }), item("two")]);
   expect(texts((await folded(pathOf(home, 2))).history)).toEqual(["two"]);
 });
 
-test("lines of a parent that are passed over are counted", async () => {
+test("skipped lines of a parent are counted", async () => {
   const home = await temporaryFolder();
   const unknown = JSON.stringify({ timestamp, type: "of_tomorrow", payload: {} });
   const base = await write(home, 1, [unknown, item("one")]);
@@ -210,7 +210,7 @@ async function place(name: string, folder: string): Promise<string> {
   return join(folder, name);
 }
 
-/** Writes a rollout; gives the base of one that begins with all of it. */
+/** Writes a rollout and returns the history base that covers all of it. */
 async function write(home: string, number: number, lines: readonly string[], base?: Base): Promise<Base> {
   const payload = {
     ...metaOf(number),

@@ -5,7 +5,7 @@ import { applyToHistory } from "../../../src/rollouts/file/history.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";
 
-test("ghost snapshots stay, system messages and unknown items do not", () => {
+test("ghost snapshots stay in the history, system messages and unknown items do not", () => {
   const ghost: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "1" } };
   expect(
     fold([
@@ -18,12 +18,12 @@ test("ghost snapshots stay, system messages and unknown items do not", () => {
   ).toEqual([ghost, user("hello")]);
 });
 
-test("a compaction with a replacement replaces everything", () => {
+test("a compaction with a replacement history replaces the whole history", () => {
   const lines = [item(user("one")), compacted("summary", [user("two"), user("summary")]), item(user("three"))];
   expect(fold(lines)).toEqual([user("two"), user("summary"), user("three")]);
 });
 
-test("a compaction without a replacement keeps what the user said, the summary and ghost snapshots", () => {
+test("a compaction without a replacement history keeps user messages, the summary and ghost snapshots", () => {
   const ghost: ResponseItem = { type: "ghost_snapshot", ghost_commit: { id: "1" } };
   const lines = [
     item(user("<environment_context>\n  <cwd>/</cwd>\n</environment_context>")),
@@ -36,7 +36,7 @@ test("a compaction without a replacement keeps what the user said, the summary a
   expect(fold(lines)).toEqual([user("one"), user("two"), summary("summary"), ghost]);
 });
 
-test("a compaction without a replacement keeps only the text of what the user said, in one part", () => {
+test("a compaction without a replacement history keeps only the text of user messages, in one part", () => {
   const said: ResponseItem = {
     type: "message",
     id: "msg_1",
@@ -50,11 +50,11 @@ test("a compaction without a replacement keeps only the text of what the user sa
   expect(fold([item(said), compacted("summary")])).toEqual([user("look: what is it?"), summary("summary")]);
 });
 
-test("a compaction without a summary says so", () => {
+test("a compaction without a summary gets a placeholder", () => {
   expect(fold([item(user("one")), compacted("")])).toEqual([user("one"), summary("(no summary available)")]);
 });
 
-test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut to the rest, the oldest goes", () => {
+test("of user messages with 30k, 15k and 10k tokens the newest is kept, the middle one truncated and the oldest dropped", () => {
   const newest = user("c".repeat(40_000));
   const lines = [item(user("a".repeat(120_000))), item(user("b".repeat(60_000))), item(newest)];
   const half = "b".repeat(20_000);
@@ -65,17 +65,17 @@ test("of 30k, 15k and 10k tokens the newest stays whole, the middle one is cut t
   ]);
 });
 
-test("a second compaction without a replacement keeps nothing of the first summary", () => {
+test("a second compaction without a replacement history drops the first summary", () => {
   const lines = [item(user("one")), compacted("first"), item(user("two")), compacted("second")];
   expect(fold(lines)).toEqual([user("one"), user("two"), summary("second")]);
 });
 
-test("a cut in the middle falls on character borders", () => {
+test("truncation in the middle falls on character boundaries", () => {
   const [cut] = fold([item(user("€".repeat(30_000))), compacted("summary")]);
   expect(JSON.stringify(cut)).toMatch(/"€+…\d+ tokens truncated…€+"/);
 });
 
-test("a rollback cuts before the n-th last user message and the context above it", () => {
+test("a rollback cuts before the n-th last user message and the context before it", () => {
   const context = user("<environment_context>changed</environment_context>");
   const lines = [item(context), item(user("one")), item(assistant("1")), item(context), item(user("two"))];
   expect(fold([...lines, rolledBack(1)])).toEqual([context, user("one"), assistant("1")]);
@@ -84,7 +84,7 @@ test("a rollback cuts before the n-th last user message and the context above it
   expect(fold([...lines, rolledBack(0)])).toHaveLength(5);
 });
 
-test("a history replaced from outside is all there is", () => {
+test("a history replaced by the caller replaces all earlier items", () => {
   const replaced: OwnLine = { timestamp, type: "cody", payload: { type: "history_replaced", items: [user("new")] } };
   expect(fold([item(user("old")), replaced])).toEqual([user("new")]);
 });

@@ -21,7 +21,7 @@ function folded(lines: readonly OwnLine[]) {
   return state;
 }
 
-describe("a paginated rollout without its pages is the same conversation", () => {
+describe("a paginated rollout converted to legacy lines is the same conversation", () => {
   test.each(files)("%s", async (file) => {
     const paginated = await linesOf(file);
     const legacy = paginated.flatMap(legacyLines);
@@ -34,7 +34,7 @@ describe("a paginated rollout without its pages is the same conversation", () =>
   });
 });
 
-/** As it comes from a file. */
+/** Goes through JSON, as a line from a file does. */
 function item(of: unknown): OwnLine {
   const payload = { type: "item_completed", item: of };
   return JSON.parse(JSON.stringify({ timestamp: "t", ordinal: 1, type: "event_msg", payload })) as OwnLine;
@@ -48,7 +48,7 @@ function text(type: string, value: string): unknown {
   return { type, text: value };
 }
 
-test("what was said, answered, thought and compacted is told by the events of a rollout without pages", () => {
+test("completed items become the legacy events for messages, reasoning and compactions", () => {
   expect(legacyLines(item({ type: "UserMessage", content: [text("text", "one"), text("text", "two")] }))).toEqual([
     event({ type: "user_message", message: "one\ntwo", images: [] }),
   ]);

@@ -28,7 +28,7 @@ let directory = "";
 let rollout = "";
 let lock = "";
 let children: Child[] = [];
-const gentle = { force: false };
+const withoutForce = { force: false };
 
 beforeAll(async () => {
   program = await bundleModule("test/rollouts/file/lock-child.ts");
@@ -72,16 +72,16 @@ function locked(): LockOwner {
 test("a lock is taken by one owner, again by the same owner, and by another after its release", async () => {
   const one = await openOwnerSocket(run());
   const two = await openOwnerSocket(run());
-  expect(await acquireLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
-  expect(await acquireLock(rollout, one.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, one.owner, withoutForce)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, one.owner, withoutForce)).toEqual({ status: "taken" });
   expect(locked()).toEqual(one.owner);
   expect(statSync(lock).mode & 0o777).toBe(0o600);
   const owner = `this process (pid ${process.pid})`;
-  expect(await acquireLock(rollout, two.owner, gentle)).toEqual({ status: "in_use", owner });
+  expect(await acquireLock(rollout, two.owner, withoutForce)).toEqual({ status: "in_use", owner });
   await releaseLock(rollout, two.owner);
   expect(locked()).toEqual(one.owner);
   await releaseLock(rollout, one.owner);
-  expect(await acquireLock(rollout, two.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, two.owner, withoutForce)).toEqual({ status: "taken" });
   await releaseLock(rollout, two.owner);
   expect(readdirSync(directory)).toEqual(["run"]);
   await one.close();
@@ -94,9 +94,9 @@ test("a lock is in use while its owner's process exists, even if it is stopped",
   const { child, owner } = await start();
   expect(await child.ask("take")).toEqual({ status: "taken" });
   const inUse = { status: "in_use", owner: `pid ${owner.pid}` };
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual(inUse);
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual(inUse);
   child.stop();
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual(inUse);
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual(inUse);
   await us.close();
 });
 
@@ -106,7 +106,7 @@ test("a lock whose owner was killed is taken over, and the owner's socket is rem
   expect(await child.ask("take")).toEqual({ status: "taken" });
   await child.kill();
   expect(existsSync(owner.socket)).toBe(true);
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   expect(existsSync(owner.socket)).toBe(false);
   expect(readdirSync(directory).toSorted()).toEqual(["conv.jsonl.lock", "run"]);
@@ -114,14 +114,14 @@ test("a lock whose owner was killed is taken over, and the owner's socket is rem
 });
 
 test("of eight processes that compete for a dead owner's lock one gets it", async () => {
-  const fighters = await Promise.all(Array.from({ length: 8 }, start));
+  const contenders = await Promise.all(Array.from({ length: 8 }, start));
   for (let round = 0; round < 10; round += 1) {
     leave(lock, await dead());
-    const outcomes = await Promise.all(fighters.map(({ child }) => child.ask("take")));
-    const winners = fighters.filter((_, index) => (outcomes[index] as { status: string }).status === "taken");
+    const outcomes = await Promise.all(contenders.map(({ child }) => child.ask("take")));
+    const winners = contenders.filter((_, index) => (outcomes[index] as { status: string }).status === "taken");
     expect(winners.map(({ owner }) => owner)).toEqual([locked()]);
     expect(readdirSync(directory).toSorted()).toEqual(["conv.jsonl.lock", "run"]);
-    await Promise.all(fighters.map(({ child }) => child.ask("release")));
+    await Promise.all(contenders.map(({ child }) => child.ask("release")));
     expect(existsSync(lock)).toBe(false);
   }
 });
@@ -175,7 +175,7 @@ test("a lock is dead if its pid was reused, and alive if that cannot be determin
   ] as const;
   for (const [left, outcome] of cases) {
     writeFileSync(lock, JSON.stringify(left));
-    expect(await acquireLock(rollout, us.owner, gentle)).toEqual(outcome);
+    expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual(outcome);
     rmSync(lock);
   }
   await us.close();
@@ -201,7 +201,7 @@ test("an owner's pid is ignored in another or an unknown pid namespace", async (
   ] as const;
   for (const [left, taker, outcome] of cases) {
     writeFileSync(lock, JSON.stringify(left));
-    expect(await acquireLock(rollout, taker, gentle)).toEqual(outcome);
+    expect(await acquireLock(rollout, taker, withoutForce)).toEqual(outcome);
     rmSync(lock);
   }
   await us.close();
@@ -216,9 +216,9 @@ test("a zombie owner counts as dead", async () => {
   const pid = Number(line.toString());
   const owner = { ...us.owner, token: "0".repeat(32), pid, startTime: await processStartTime(pid) };
   leave(lock, { ...owner, socket: join(run(), "missing.sock") });
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${pid}` });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "in_use", owner: `pid ${pid}` });
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  await expect.poll(() => acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "taken" });
   await us.close();
 });
 
@@ -226,7 +226,7 @@ test("a lock that names no process can only be taken by force", async () => {
   const us = await openOwnerSocket(run());
   for (const pid of [0, -1, 1.5, 2 ** 40]) {
     leave(lock, { ...us.owner, token: "0".repeat(32), pid });
-    expect(await acquireLock(rollout, us.owner, gentle)).toMatchObject({ status: "in_use" });
+    expect(await acquireLock(rollout, us.owner, withoutForce)).toMatchObject({ status: "in_use" });
   }
   await us.close();
 });
@@ -247,22 +247,22 @@ test("processes killed while taking over a lock do not block the next one", asyn
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, second);
   leave(`${lock}.after.${second.token}`, third);
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   expect(readdirSync(directory).toSorted()).toEqual(["conv.jsonl.lock", "run"]);
   await us.close();
 });
 
 test("of eight processes that follow one killed during its takeover one gets the lock", async () => {
-  const fighters = await Promise.all(Array.from({ length: 8 }, start));
+  const contenders = await Promise.all(Array.from({ length: 8 }, start));
   for (let round = 0; round < 5; round += 1) {
     const first = await dead();
     leave(lock, first);
     leave(`${lock}.after.${first.token}`, await dead());
-    const outcomes = await Promise.all(fighters.map(({ child }) => child.ask("take")));
-    const winners = fighters.filter((_, index) => (outcomes[index] as { status: string }).status === "taken");
+    const outcomes = await Promise.all(contenders.map(({ child }) => child.ask("take")));
+    const winners = contenders.filter((_, index) => (outcomes[index] as { status: string }).status === "taken");
     expect(winners.map(({ owner }) => owner)).toEqual([locked()]);
-    await Promise.all(fighters.map(({ child }) => child.ask("release")));
+    await Promise.all(contenders.map(({ child }) => child.ask("release")));
   }
 });
 
@@ -272,7 +272,7 @@ test("a live process in the middle of a takeover is not waited for", async () =>
   const { owner } = await start();
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, owner);
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner: `pid ${owner.pid}` });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "in_use", owner: `pid ${owner.pid}` });
   expect(locked()).toEqual(first);
   await us.close();
 });
@@ -282,7 +282,7 @@ test("a takeover marker left by a dead thread of this process is reused", async 
   const first = await dead();
   leave(lock, first);
   leave(`${lock}.after.${first.token}`, us.owner);
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "taken" });
   expect(locked()).toEqual(us.owner);
   await us.close();
 });
@@ -301,7 +301,7 @@ test("a lock of another machine or container, or an unreadable one, can only be 
   ] as const;
   for (const [content, owner] of cases) {
     writeFileSync(lock, content);
-    expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "in_use", owner });
+    expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "in_use", owner });
     expect(readFileSync(lock, "utf8")).toBe(content);
     expect(await acquireLock(rollout, us.owner, { force: true })).toEqual({ status: "taken" });
     expect(locked()).toEqual(us.owner);
@@ -315,7 +315,9 @@ test("a lock owner from before the last boot is dead", async () => {
   const alive = await start();
   // Even if a process listens on that socket now: the owner was on the previous boot.
   leave(lock, { ...alive.owner, host: us.owner.host, bootId: "the boot before" });
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: us.owner.host === "" ? "in_use" : "taken" });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({
+    status: us.owner.host === "" ? "in_use" : "taken",
+  });
   await us.close();
 });
 
@@ -324,7 +326,7 @@ test("sockets outside the runtime directory are left alone", async () => {
   const victim = join(directory, "victim");
   writeFileSync(victim, "precious");
   leave(lock, { ...(await dead()), socket: victim });
-  expect(await acquireLock(rollout, us.owner, gentle)).toEqual({ status: "taken" });
+  expect(await acquireLock(rollout, us.owner, withoutForce)).toEqual({ status: "taken" });
   expect(readFileSync(victim, "utf8")).toBe("precious");
   await us.close();
 });

@@ -15,10 +15,10 @@ const timestamp = "2026-11-16T00:00:00.000Z";
 const newline = "\n";
 
 const line = arbitraryOf(RolloutLine).map((value) => JSON.stringify(value));
-/** In the tests that use it, how a conversation begins is said by the test. */
+/** Tests that use these lines write the first line themselves. */
 const itemLine = line.filter((text) => !text.includes('"session_meta"'));
 
-/** Whatever may stand between two newlines. */
+/** Any bytes between two newlines. */
 const anything: fc.Arbitrary<Buffer> = fc
   .oneof(
     { weight: 6, arbitrary: line },
@@ -33,10 +33,10 @@ const anything: fc.Arbitrary<Buffer> = fc
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }) },
   )
   .map((value) => Buffer.from(value))
-  // A byte order mark is no part of the line it stands before; another test has it.
+  // A byte order mark is not part of its line; another test covers it.
   .filter((bytes) => !bytes.includes(newline) && bytes[0] !== 0xef);
 
-test("whatever stands in a file, it is read, or one error names the first line that is wrong", async () => {
+test("a file with any content is read, or refused with the number of its first damaged line", async () => {
   const path = join(await temporaryFolder(), "any.jsonl");
   const seen = { read: 0, refused: 0 };
   await fc.assert(
@@ -51,11 +51,11 @@ test("whatever stands in a file, it is read, or one error names the first line t
     }),
     { numRuns: 500 },
   );
-  // Neither of the two is rare among what was tried.
+  // Both outcomes occur often enough.
   expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(50);
 });
 
-test("it is all the same in how many stretches a file is read", async () => {
+test("a file read in any number of chunks gives the same conversation", async () => {
   const path = join(await temporaryFolder(), "stretches.jsonl");
   const closed = openCpuPool();
   await closed.close();
@@ -78,7 +78,7 @@ test("it is all the same in how many stretches a file is read", async () => {
   );
 });
 
-test("a file makes of a conversation what its lines make of it", async () => {
+test("reading a file gives the same state as applying its lines", async () => {
   const path = join(await temporaryFolder(), "lines.jsonl");
   await fc.assert(
     fc.asyncProperty(fc.array(itemLine, { maxLength: 12 }), async (lines) => {
@@ -90,7 +90,7 @@ test("a file makes of a conversation what its lines make of it", async () => {
   );
 });
 
-test("it is all the same over how many files the lines are spread", async () => {
+test("lines spread over any number of files give the same conversation", async () => {
   const folder = await temporaryFolder();
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(itemLine, { maxLength: 5 }), { minLength: 1, maxLength: 4 }), async (parts) => {
@@ -111,7 +111,7 @@ test("it is all the same over how many files the lines are spread", async () => 
   );
 });
 
-/** Lines that replace the history as a whole, or look as if they did, or are in another form. */
+/** Lines that replace the whole history, that look as if they did, or that are in an older format. */
 function replacements(): Buffer[] {
   const item = { type: "message", role: "user", content: [{ type: "input_text", text: "kept" }] };
   const wrong = { type: "message", role: "nobody" };
@@ -145,13 +145,13 @@ function joined(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((bytes, index) => (index === 0 ? [bytes] : [Buffer.from(newline), bytes])));
 }
 
-/** Only one error may come out, and it is never long; any other fails the test. */
+/** Accepts only a CorruptedRolloutError with a short message; any other error fails the test. */
 function refusal(error: unknown): { line: number; short: boolean } {
   if (!(error instanceof CorruptedRolloutError)) throw error;
   return { line: error.line, short: error.message.length <= 500 };
 }
 
-/** The number of the line that is damaged, or that says the conversation begins in a file, of which there is none. */
+/** The number of the first line that is damaged or names a history base, which does not exist in this test. */
 function firstWrong(lines: readonly Buffer[], ended: boolean): number | undefined {
   const meta = lines.findIndex((bytes) => !isDamage(bytes) && bytes.includes('"type":"session_meta"'));
   const index = lines.findIndex((bytes, at) =>
@@ -160,7 +160,7 @@ function firstWrong(lines: readonly Buffer[], ended: boolean): number | undefine
   return index === -1 ? undefined : index + 1;
 }
 
-/** Said in other words than those of the reader: no blank, and no JSON object with a text as its type. */
+/** A second definition of damage, independent of the reader: neither blank nor a JSON object with a string type. */
 function isDamage(bytes: Buffer): boolean {
   if (!isUtf8(bytes)) return true;
   const text = bytes.toString("utf8");
@@ -173,7 +173,7 @@ function isDamage(bytes: Buffer): boolean {
   }
 }
 
-/** Everything, or all but an unterminated line that cannot be read. */
+/** The number of bytes without an unterminated, unreadable last line. */
 function wholeBytes(content: Buffer): number {
   const start = content.lastIndexOf(newline) + 1;
   return isDamage(content.subarray(start)) ? start : content.length;

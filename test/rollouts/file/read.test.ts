@@ -53,7 +53,7 @@ async function read(content: string | Buffer) {
   return { lines, numbers, end: reading.end };
 }
 
-test("what was encoded is read, whatever the text", async () => {
+test("encoded lines are read back, whatever their text", async () => {
   const texts = ["", "two\nlines\r\n", "\u2028\u2029\0", "\ud800 lone", "\u{1f600}", '"}{[', "x".repeat(300_000)];
   const content = texts.map((text) => encodeLine(said(text))).join("");
   expect(content.split("\n")).toHaveLength(texts.length + 1);
@@ -62,7 +62,7 @@ test("what was encoded is read, whatever the text", async () => {
   expect(end).toEqual({ bytes: Buffer.byteLength(content), torn: 0, skipped: 0 });
 });
 
-test("the metadata of a line stands before its payload", () => {
+test("the metadata of a line comes before its payload", () => {
   const line: OwnLine = {
     payload: { id: "1", timestamp, cwd: "/", originator: "cody", cli_version: "1", source: "cli" },
     metadata: { provider: "offline", model: "m", format: 1 },
@@ -80,21 +80,21 @@ test("a byte order mark, CRLF and blank lines are accepted, and lines keep their
   expect(end.torn).toBe(0);
 });
 
-test("a file cut at any byte of its last line gives every whole line and says what is torn", async () => {
+test("a file cut at any byte of its last line returns every complete line and the number of torn bytes", async () => {
   const first = encodeLine(said("first €"));
   const last = encodeLine(said("last €"));
   const bytes = Buffer.from(first + last);
   const firstBytes = Buffer.byteLength(first);
   for (let length = firstBytes; length <= bytes.length; length += 1) {
     const { lines, end } = await read(bytes.subarray(0, length));
-    // Without its newline the line is whole all the same.
+    // Without its newline the line is still complete.
     const whole = length >= bytes.length - 1;
     expect(lines).toEqual(whole ? [said("first €"), said("last €")] : [said("first €")]);
     expect(end).toEqual({ bytes: whole ? length : firstBytes, torn: whole ? 0 : length - firstBytes, skipped: 0 });
   }
 });
 
-test("a tail of NULs is torn, a hole of NULs is damage", async () => {
+test("NUL bytes at the end count as torn, NUL bytes in the middle are damage", async () => {
   const line = encodeLine(said("one"));
   expect((await read(Buffer.from(`${line}\0\0\0\0`))).end.torn).toBe(4);
   expect((await read(Buffer.from(`${line}{"type"\0\0`))).end.torn).toBe(9);
@@ -117,14 +117,14 @@ test.each([
   ],
   ["a control character", "\u001b[2J", "not valid JSON: Unexpected token '\\033'"],
   ["a list in a list, and so on", `{"type":"a","list":${"[".repeat(9_000)}${"]".repeat(9_000)}}`, "nested too deeply"],
-])("damage before the last line is refused with its number: %s", async (_name, bad, detail) => {
+])("damage before the last line is refused with the line number: %s", async (_name, bad, detail) => {
   const line = encodeLine(said("one"));
   const failure = await read(`${line}\n${bad}\n${line}`).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(CorruptedRolloutError);
   expect(failure).toMatchObject({ line: 3, message: `Conversation conv: line 3: ${detail}` });
 });
 
-test("a line is as deep as it may be, and what replaces the history a little deeper", async () => {
+test("nesting up to the limit is accepted, and a little deeper in lines that replace the history", async () => {
   expect((await read(deepLine(maxLineDepth))).end.skipped).toBe(1);
   await expect(read(deepLine(maxLineDepth + 1))).rejects.toThrow("line 1: nested too deeply");
   const item = { type: "of_tomorrow", ...deep(maxLineDepth - 1) };
@@ -138,7 +138,7 @@ test("invalid UTF-8 is damage", async () => {
   await expect(read(Buffer.from([0x7b, 0xff, 0x7d, 0x0a, 0x7b]))).rejects.toThrow("line 1: not valid UTF-8");
 });
 
-test("lines of another type or shape are passed over and counted", async () => {
+test("lines of an unknown type or shape are skipped and counted", async () => {
   const line = encodeLine(said("one"));
   const unknown = '{"timestamp":"t","type":"of_tomorrow","payload":{}}\n';
   const shape = '{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":"x"}}\n';
@@ -152,7 +152,7 @@ test.each([
   ["", "1970-01-01T00:00:00.000Z"],
   ['"timestamp":null,', "1970-01-01T00:00:00.000Z"],
   ['"timestamp":1763467200,', "2025-11-18T12:00:00.000Z"],
-])("a line without a time as Codex writes it is read all the same: %s", async (time, expected) => {
+])("a line without a Codex timestamp is read: %s", async (time, expected) => {
   const payload = { type: "message", role: "user", content: [] };
   const { lines, end } = await read(`{${time}"type":"response_item","payload":${JSON.stringify(payload)}}\n`);
   expect(lines).toEqual([{ timestamp: expected, type: "response_item", payload }]);
@@ -163,7 +163,7 @@ test.each([
   ["response_item", { type: "hologram" }],
   ["event_msg", { type: "thread_rolled_forward", num_turns: 1 }],
   ["cody", { type: "of_tomorrow" }],
-])("a %s of an unknown type is kept, for who copies it, and counted", async (type, payload) => {
+])("a %s of an unknown type is kept for copies of the file, and counted", async (type, payload) => {
   const line = { timestamp, type, payload };
   const { lines, end } = await read(`${JSON.stringify(line)}\n`);
   expect(lines).toEqual([line]);
@@ -179,39 +179,39 @@ test.each([
   ["event_msg", { type: "thread_settings_applied", thread_id: "1", thread_settings: {} }],
   ["event_msg", { type: "mcp_tool_call_end", call_id: "1" }],
   ["event_msg", { type: "exec_command_end", call_id: "1" }],
-])("what Codex writes beside the history is nothing to speak of: %s %j", async (type, payload) => {
+])("known Codex lines outside the history are not counted as skipped: %s %j", async (type, payload) => {
   const { end } = await read(`${JSON.stringify({ timestamp, type, payload })}\n`);
   expect(end.skipped).toBe(0);
 });
 
-test("what other agents said is history we cannot read, and counted", async () => {
+test("messages of other agents cannot be read, and are counted as skipped", async () => {
   const payload = { author: "/root/a", recipient: "/root", content: "done", trigger_turn: false };
   const { end } = await read(`${JSON.stringify({ timestamp, type: "inter_agent_communication", payload })}\n`);
   expect(end.skipped).toBe(1);
 });
 
-test("keys we do not know stay in the line", async () => {
+test("unknown keys stay in the line", async () => {
   const text =
     '{"timestamp":"t","ordinal":4,"type":"response_item","payload":{"type":"message","role":"user","content":[],"x":1}}';
   const { lines } = await read(`${text}\n`);
   expect(lines).toEqual([JSON.parse(text)]);
 });
 
-test("a line over the bound is damage, not memory", async () => {
+test("a line over the size limit is damage and is not kept in memory", async () => {
   const path = join(directory, "conv.jsonl");
   writeFileSync(path, encodeLine(said("one")));
   execFileSync("truncate", ["-s", String(maxLineBytes + 1024 * 1024), path]);
   await expect(drain(path)).rejects.toThrow("line 2: the line is too long");
 });
 
-test("what is missing is not found", async () => {
+test("a missing file is reported as not found", async () => {
   await expect(drain(join(directory, "none.jsonl"))).rejects.toThrow(ConversationNotFoundError);
   await expect(drain(join(directory, "none.jsonl"))).rejects.toThrow("Conversation conv not found. Run: cody list");
   writeFileSync(join(directory, "file"), "");
   await expect(drain(join(directory, "file", "conv.jsonl"))).rejects.toThrow(ConversationNotFoundError);
 });
 
-test("what is not a regular file is refused and never waited for", async () => {
+test("anything but a regular file is refused without blocking", async () => {
   const target = join(directory, "target.jsonl");
   writeFileSync(target, encodeLine(said("secret")));
   symlinkSync(target, join(directory, "link.jsonl"));
@@ -226,7 +226,7 @@ test("what is not a regular file is refused and never waited for", async () => {
   }
 });
 
-test("the file is closed when the reader stops early or finds damage", async () => {
+test("the file is closed if the reader stops early or finds damage", async () => {
   const path = join(directory, "conv.jsonl");
   writeFileSync(path, `${encodeLine(said("one")).repeat(1000)}broken\nmore\n`);
   const before = openFiles();

@@ -26,12 +26,12 @@ function argumentsOf(line: OwnLine): string {
   return "arguments" in payload ? String(payload.arguments) : "";
 }
 
-test("a line without secrets is what it was, byte for byte", () => {
+test("a line without secrets is unchanged, byte for byte", () => {
   const line = itemLine({ type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] });
   expect(encode(line)).toEqual({ text: encodeLine(line), secrets: new Set() });
 });
 
-test("a line says how many secrets are not in it, and each counts once", () => {
+test("a redacted line has the number of removed secrets, each counted once", () => {
   const text = `use ${secret}, I said ${secret}, and password=hunter2`;
   const line = itemLine({ type: "message", role: "user", content: [{ type: "input_text", text }] });
   expect(written(line)).toEqual({
@@ -45,7 +45,7 @@ test("a line says how many secrets are not in it, and each counts once", () => {
   expect(encode(line).secrets).toEqual(new Set([secret, "hunter2"]));
 });
 
-describe("arguments of a call stay JSON", () => {
+describe("redacted call arguments stay valid JSON", () => {
   test.each([
     [JSON.stringify({ command: `echo ${secret}` }), '{"command":"echo [redacted]"}'],
     [JSON.stringify({ command: ["curl", `-H x-api-key:${secret}`] }), '{"command":["curl","-H x-api-key:[redacted]"]}'],
@@ -59,8 +59,8 @@ describe("arguments of a call stay JSON", () => {
   });
 });
 
-describe("what is sealed or holds a line together stays", () => {
-  test("thinking that is signed, and its signature", () => {
+describe("signed and structural values stay unchanged", () => {
+  test("signed thinking and its signature", () => {
     const content = [{ type: "reasoning_text" as const, text: `the key is ${secret}` }];
     const summary = [{ type: "summary_text" as const, text: `it uses ${secret}` }];
     const line = itemLine({ type: "reasoning", summary, content, encrypted_content: secret });
@@ -74,18 +74,18 @@ describe("what is sealed or holds a line together stays", () => {
     expect(encode(open).text).not.toContain("S3cr3t");
   });
 
-  test("ids and names of tools", () => {
+  test("ids and tool names", () => {
     const line = itemLine({ type: "function_call", name: secret, arguments: "{}", call_id: secret });
     expect(encode(line).text).toBe(encodeLine(line));
   });
 
-  test("thinking that is signed in another form", () => {
+  test("signed thinking in another format", () => {
     const content = [{ type: "thinking", thinking: `the key is ${secret}`, thinkingSignature: "abc" }];
     const line = { type: "message", id: "1", message: { role: "assistant", content } } as unknown as OwnLine;
     expect(redactLine(line, redactorOf({ secrets: [secret] }), () => undefined)).toBe(line);
   });
 
-  test("an image, but not a text that begins like one", () => {
+  test("an image, but not a text that starts like one", () => {
     const text = itemLine({
       type: "message",
       role: "user",
@@ -98,7 +98,7 @@ describe("what is sealed or holds a line together stays", () => {
   });
 });
 
-/** Puts a secret behind every text but the words that say what something is. */
+/** Appends a secret to every string except enum values such as type and role. */
 function planted(value: unknown, key = ""): unknown {
   if (typeof value === "string") return /type|role|status|reason|decision/.test(key) ? value : `${value} ${secret}`;
   if (Array.isArray(value)) return value.map((item) => planted(item, key));
@@ -106,7 +106,7 @@ function planted(value: unknown, key = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, planted(inner, name)]));
 }
 
-/** Every text of a line that is neither sealed nor part of how the line is made. */
+/** Every string of a line that is neither signed nor structural. */
 function openTexts(value: unknown, key = ""): string[] {
   if (typeof value === "string")
     return /^(?:.*_?id|encrypted_content|timestamp|name|sha256|detail|originator|cli_version|history_mode)$/.test(key)
@@ -124,7 +124,7 @@ function openTexts(value: unknown, key = ""): string[] {
   );
 }
 
-/** What must be the same before and after. */
+/** The values that redaction must not change. */
 function sealedTexts(value: unknown, key = ""): string[] {
   if (typeof value === "string")
     return /^(?:type|id|call_id|turn_id|encrypted_content|timestamp|role|status)$/.test(key) ? [value] : [];
@@ -133,7 +133,7 @@ function sealedTexts(value: unknown, key = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => sealedTexts(inner, name));
 }
 
-test("no line of ours holds a known secret in a text, every one is JSON, and what is sealed is the same", () => {
+test("redacted lines of every kind contain no known secret, are valid JSON and keep signed values", () => {
   fc.assert(
     fc.property(arbitraryOf(RolloutLine), (value) => {
       const line = planted(value) as OwnLine;
@@ -155,7 +155,7 @@ test("no line of ours holds a known secret in a text, every one is JSON, and wha
   );
 });
 
-test("an item of history that had no secret is the item it was", () => {
+test("a history item without secrets is encoded unchanged", () => {
   fc.assert(
     fc.property(arbitraryOf(ResponseItem), (value) => {
       const line = itemLine(value as ResponseItem);

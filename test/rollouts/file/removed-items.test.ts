@@ -12,7 +12,7 @@ const summary: ResponseItem = {
   summary: true,
 };
 
-test("what a compaction dropped comes in order, with its turn; what it kept and what came later does not", async () => {
+test("removed items are returned in order with their turn, without kept and later items", async () => {
   const lines = [
     item(user("<environment_context>\n  <cwd>/</cwd>\n</environment_context>")),
     item(user("one")),
@@ -23,7 +23,7 @@ test("what a compaction dropped comes in order, with its turn; what it kept and 
     item(user("three")),
     item(assistant("third answer")),
   ];
-  expect(await away(lines)).toEqual([
+  expect(await removed(lines)).toEqual([
     { item: user("<environment_context>\n  <cwd>/</cwd>\n</environment_context>"), turn: 0 },
     { item: user("one"), turn: 1 },
     { item: assistant("first answer"), turn: 1 },
@@ -31,25 +31,25 @@ test("what a compaction dropped comes in order, with its turn; what it kept and 
   ]);
 });
 
-test("what several compactions dropped comes too, and no summary", async () => {
+test("items removed by several compactions are returned, without summaries", async () => {
   const lines = [
     item(user("one")),
     compacted([summary]),
     item(user("two")),
     compacted([{ ...summary, content: [{ type: "input_text", text: "all of it" }] }]),
   ];
-  expect(await away(lines)).toEqual([
+  expect(await removed(lines)).toEqual([
     { item: user("one"), turn: 1 },
     { item: user("two"), turn: 2 },
   ]);
 });
 
-test("a compaction that was undone has dropped nothing", async () => {
+test("an undone compaction removed nothing", async () => {
   const lines = [item(user("one")), compacted([summary]), compacted([user("one")]), item(user("two"))];
-  expect(await away(lines)).toEqual([]);
+  expect(await removed(lines)).toEqual([]);
 });
 
-test("what the user took back stays taken back", async () => {
+test("rolled-back items are not returned", async () => {
   const lines: RolloutLine[] = [
     item(user("one")),
     item(user("a secret")),
@@ -57,24 +57,24 @@ test("what the user took back stays taken back", async () => {
     { timestamp, type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
     compacted([summary]),
   ];
-  expect(await away(lines)).toEqual([{ item: user("one"), turn: 1 }]);
+  expect(await removed(lines)).toEqual([{ item: user("one"), turn: 1 }]);
 });
 
-test("what the history has only a part of comes whole", async () => {
+test("an item the compaction truncated is returned completely", async () => {
   const long = `begin ${"x".repeat(100)} end`;
   const output: ResponseItem = { type: "function_call_output", call_id: "c1", output: long };
   const lines = [item(output), compacted([{ ...output, output: "begin […] end" }, summary])];
-  expect(await away(lines)).toEqual([{ item: output, turn: 0 }]);
+  expect(await removed(lines)).toEqual([{ item: output, turn: 0 }]);
 });
 
-test("what has no words is not among it", async () => {
+test("items without text are not returned", async () => {
   const image: ResponseItem = {
     type: "message",
     role: "user",
     content: [{ type: "input_image", image_url: "data:image/png;base64,AA" }],
   };
   const reasoning: ResponseItem = { type: "reasoning", summary: [], encrypted_content: "opaque" };
-  expect(await away([item(image), item(reasoning), compacted([summary])])).toEqual([]);
+  expect(await removed([item(image), item(reasoning), compacted([summary])])).toEqual([]);
 });
 
 function item(payload: ResponseItem): RolloutLine {
@@ -85,10 +85,10 @@ function compacted(replacement: ResponseItem[]): RolloutLine {
   return { timestamp, type: "compacted", payload: { message: "", replacement_history: replacement } };
 }
 
-async function away(lines: readonly RolloutLine[]): Promise<unknown[]> {
+async function removed(lines: readonly RolloutLine[]): Promise<unknown[]> {
   const history: ResponseItem[] = [];
   for (const line of lines) applyToHistory(history, line);
-  // As they come from a file, and not as the same objects.
+  // Goes through JSON, because lines from a file share no objects.
   const read = lines.map((line) => structuredClone(line));
   const items: unknown[] = [];
   for await (const earlier of removedItems(asyncly([read]), history)) items.push(earlier);

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const hour = 60 * 60 * 1000;
 
-/** The socket of a process that was killed; `PID` in the path becomes its pid. */
+/** Leaves the socket of a killed process; `PID` in the path becomes its pid. */
 async function leaveSocket(path: string): Promise<void> {
   const script =
     "require('node:net').createServer().listen(process.argv[1].replace('PID', process.pid), () => console.log('ready'))";
@@ -19,7 +19,7 @@ async function leaveSocket(path: string): Promise<void> {
   await once(child, "exit");
 }
 
-test("a young socket that names a process which has ended is removed, one of a live process is not", async () => {
+test("a recent socket of an ended process is removed, one of a live process is not", async () => {
   const directory = await temporaryFolder();
   await leaveSocket(join(directory, "PID.0123456789abcdef.sock"));
   const refusing = `${process.pid}.0123456789abcdef.sock`;
@@ -33,7 +33,7 @@ test("a young socket that names a process which has ended is removed, one of a l
   expect((await readdir(directory)).toSorted()).toEqual([refusing, listening, "4194305.no-socket.sock"].toSorted());
 });
 
-test("old sockets nobody listens on are removed, young and living ones stay", async () => {
+test("old sockets without a listener are removed, recent and live ones stay", async () => {
   const directory = await temporaryFolder();
   const now = Date.now();
   const old = (now - 2 * hour) / 1000;
@@ -50,7 +50,7 @@ test("old sockets nobody listens on are removed, young and living ones stay", as
 test.each([
   { kind: "young", age: 0 },
   { kind: "old", age: 2 * hour },
-])("many living $kind sockets do not keep the dead ones", async ({ age }) => {
+])("many live $kind sockets do not prevent the removal of dead ones", async ({ age }) => {
   const directory = await temporaryFolder();
   const now = Date.now();
   const alive = join(directory, "alive.sock");
@@ -58,7 +58,7 @@ test.each([
   onTestFinished(() => void server.close());
   await once(server, "listening");
   await utimes(alive, (now - age) / 1000, (now - age) / 1000);
-  // Other names of the same socket answer as it does.
+  // Hard links to the same socket are live too.
   for (let number = 0; number < 40; number += 1) await link(alive, join(directory, `alive-${number}.sock`));
   await leaveSocket(join(directory, "dead.sock"));
   await utimes(join(directory, "dead.sock"), (now - 2 * hour) / 1000, (now - 2 * hour) / 1000);
@@ -68,7 +68,7 @@ test.each([
   expect(left).not.toContain("dead.sock");
 });
 
-test("no more than a few dead sockets are removed at a time", async () => {
+test("the number of dead sockets removed at a time is bounded", async () => {
   const directory = await temporaryFolder();
   const now = Date.now();
   const dead = join(directory, "dead.sock");

@@ -48,7 +48,7 @@ function line(message: object): string {
   return `${JSON.stringify({ timestamp: "t", messageIndex: 0, messageType: "conversation", sessionId: "s", message })}\n`;
 }
 
-const forms = [
+const formats = [
   {
     name: "turns.jsonl",
     history: [user("Hello"), assistant("Hi there!"), user("How are you?")],
@@ -98,20 +98,20 @@ const forms = [
   },
 ];
 
-test.each(forms)("$name is the conversation it was", async ({ name, history, recorded }) => {
+test.each(formats)("$name is read as the conversation it contains", async ({ name, history, recorded }) => {
   const { state, skipped } = await stateOf(join(fixtures, name));
   expect(state.history).toEqual(history);
   expect(recordedConfig(state)).toEqual(recorded);
   expect(skipped).toBe(0);
 });
 
-test.each(forms)("in $name nothing is damaged or missing", async ({ name, history }) => {
+test.each(formats)("$name has no damaged or skipped lines", async ({ name, history }) => {
   const scan = await scanRollout({ path: join(fixtures, name), conversationId });
   expect(needsRepair(scan)).toBe(false);
   expect(scan).toMatchObject({ unknown: 0, history: { items: history.length } });
 });
 
-test.each(forms)("$name cut at any line is a conversation that began like it", async ({ name }) => {
+test.each(formats)("$name cut at any line is read as a prefix of the conversation", async ({ name }) => {
   const path = join(await temporaryFolder(), "cut.jsonl");
   const lines = (await readFile(join(fixtures, name), "utf8")).trimEnd().split("\n");
   for (let length = 1; length <= lines.length; length += 1) {
@@ -120,7 +120,7 @@ test.each(forms)("$name cut at any line is a conversation that began like it", a
   }
 });
 
-test("seconds and milliseconds are told apart, and each line is a turn", async () => {
+test("seconds and milliseconds are distinguished, and each line is a turn", async () => {
   const turns = new TurnGrouping();
   for await (const read of readRollout(join(fixtures, "turns.jsonl"), conversationId)) turns.add(read.line);
   expect(turns.turns.map(({ timestamp, metadata }) => ({ timestamp, metadata }))).toEqual([
@@ -130,12 +130,12 @@ test("seconds and milliseconds are told apart, and each line is a turn", async (
   ]);
 });
 
-test("what git said of the project is kept", async () => {
+test("the git information of the project is kept", async () => {
   const { state } = await stateOf(join(fixtures, "messages.jsonl"));
   expect(state.meta).toMatchObject({ id: conversationId.slice(5), git: { commit_hash: "abc123" } });
 });
 
-test("what was not finished is not history", async () => {
+test("unfinished messages are not part of the history", async () => {
   const path = join(await temporaryFolder(), "messages.jsonl");
   await writeFile(
     path,
@@ -148,7 +148,7 @@ test("what was not finished is not history", async () => {
   expect(skipped).toBe(0);
 });
 
-test("messages of the AI SDK may come in parts", async () => {
+test("AI SDK messages can have parts", async () => {
   const path = join(await temporaryFolder(), "messages.jsonl");
   const toolCall = { type: "tool-call", toolCallId: "c", toolName: "Read", args: { path: "a" } };
   await writeFile(
@@ -160,7 +160,7 @@ test("messages of the AI SDK may come in parts", async () => {
   expect(state.history).toEqual([assistant("I read."), call("c", "Read", { path: "a" }), output("c", '{"a":1}')]);
 });
 
-test("what nobody can make sense of in these forms is passed over and counted", async () => {
+test("invalid content in older formats is skipped and counted", async () => {
   const path = join(await temporaryFolder(), "odd.jsonl");
   await writeFile(
     path,
@@ -179,7 +179,7 @@ test("what nobody can make sense of in these forms is passed over and counted", 
   expect(skipped).toBe(4);
 });
 
-test("a time that is none, or is beyond all times, is taken as one", async () => {
+test("a line with an invalid or out-of-range time is read", async () => {
   const path = join(await temporaryFolder(), "times.jsonl");
   const times = ['{"toString":1,"valueOf":1}', "-1e12", "-8.64e15", "1e400", '"-271821-04-20T00:00:00.000Z"', "[[]]"];
   const items = '[{"type":"message","role":"user","content":[{"type":"text","text":"one"}]}]';

@@ -26,7 +26,7 @@ function idOf(index: number): string {
   return String(index).padStart(4, "0");
 }
 
-/** Long after whatever changed in the folders. */
+/** A time long after the last change in the folders. */
 function later(): { now: number } {
   return { now: Math.max(...["", 'a "project"'].map((name) => statSync(join(directory, name)).mtimeMs)) + 3_000 };
 }
@@ -39,7 +39,7 @@ function list(options: { limit?: number; after?: { updatedAt: number; id: string
   return listConversationsSync(directory, { cache, own: later(), ...options });
 }
 
-test("a page is known from the last list, and the same as when everything is looked at", () => {
+test("a cached page equals a page read from disk", () => {
   expect(knownList(directory, cache, {})).toBeUndefined();
   const all = listConversationsSync(directory);
   expect(list()).toEqual(all);
@@ -52,7 +52,7 @@ test("a page is known from the last list, and the same as when everything is loo
   );
 });
 
-test("what nobody asked for yet is looked at", () => {
+test("conversations beyond the cached page are read from disk", () => {
   expect(list({ limit: 2 })).toHaveLength(2);
   expect(knownList(directory, cache, { limit: 2 })).toHaveLength(2);
   expect(knownList(directory, cache, { limit: 3 })).toBeUndefined();
@@ -60,7 +60,7 @@ test("what nobody asked for yet is looked at", () => {
   expect(knownList(directory, cache, { limit: 3 })).toHaveLength(3);
 });
 
-test("a new file, one that is gone and a changed one on the page are noticed", () => {
+test("new, deleted and changed files on the page are detected", () => {
   list();
   const fresh = join(directory, "conv_fresh.jsonl");
   writeFileSync(fresh, line);
@@ -73,7 +73,7 @@ test("a new file, one that is gone and a changed one on the page are noticed", (
   expect(list({ limit: 1 })).toMatchObject([{ id: `conv_${idOf(count - 1)}`, size: 2 * line.length }]);
 });
 
-test("who has a conversation open says so with a lock, and moves it to the top", () => {
+test("a locked conversation is checked again, and moves to the top when it has changed", () => {
   const open = join(directory, `conv_${idOf(0)}.jsonl`);
   list();
   writeFileSync(`${open}.lock`, "{}");
@@ -83,13 +83,13 @@ test("who has a conversation open says so with a lock, and moves it to the top",
   expect(list({ limit: 1 })).toMatchObject([{ id: `conv_${idOf(0)}` }]);
 });
 
-test("a folder that has changed just now may change again without a trace, and is not believed", () => {
+test("a folder that changed just now is not cached, because its time may not show another change", () => {
   listConversationsSync(directory, { cache, own: { now: later().now - 2_000 } });
   expect(readFileSync(cache, "utf8")).toMatch(/^\{"version":3,"count":60,"folders":\[\],/);
   expect(knownList(directory, cache, { limit: 1 })).toBeUndefined();
 });
 
-test("names in a cache do not lead out of the directory", () => {
+test("names in a cache cannot leave the directory", () => {
   list();
   const text = readFileSync(cache, "utf8").replaceAll(/^\["/gm, '["../conversations/');
   writeFileSync(cache, text);

@@ -17,7 +17,7 @@ function line(type: string, payload: object): string {
   return `${JSON.stringify({ timestamp: "2026-11-16T00:00:00.000Z", type, payload })}\n`;
 }
 
-/** An id that says it was made so many seconds after some time. */
+/** A UUID with a creation time the given number of seconds after a fixed time. */
 function uuidAt(seconds: number): string {
   const time = (Date.UTC(2026, 0, 1) + seconds * 1000).toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-7fa0-8c45-6d698618970c`;
@@ -33,7 +33,7 @@ function inCody(home: string, seconds: number): string {
   return join(home, "conversations", `conv_${uuidAt(seconds)}.jsonl`);
 }
 
-test("25 files in pages of 10 are 10, 10 and 5, newest first, each with the head of its file", async () => {
+test("25 files in pages of 10 give pages of 10, 10 and 5, newest first, each with the head of its file", async () => {
   const home = await temporaryFolder();
   for (let second = 0; second < 25; second += 1) await save(inCody(home, second), meta + said);
   const first = await listRollouts(home, { pageSize: 10 });
@@ -51,7 +51,7 @@ test("25 files in pages of 10 are 10, 10 and 5, newest first, each with the head
   expect((await listRollouts(home)).items).toHaveLength(25);
 });
 
-test("while conversations come, go and go on, none is left out and none comes twice", async () => {
+test("while conversations are created, deleted and continued, none is left out or listed twice", async () => {
   const home = await temporaryFolder();
   for (let second = 0; second < 30; second += 1) await save(inCody(home, second), meta + said);
   const seen: string[] = [];
@@ -60,7 +60,7 @@ test("while conversations come, go and go on, none is left out and none comes tw
     const page = await listRollouts(home, { pageSize: 7, ...(cursor === undefined ? {} : { cursor }) });
     seen.push(...page.items.map(({ path }) => path));
     cursor = page.nextCursor;
-    // A new one, an old one that goes on, one that was seen and is deleted, and one that somebody copied.
+    // One is created, one continued, one touched by a copy, and a listed one is deleted.
     await save(inCody(home, 100 + round), meta + said);
     await appendFile(inCody(home, round), said);
     await utimes(inCody(home, 10), round, round);
@@ -69,7 +69,7 @@ test("while conversations come, go and go on, none is left out and none comes tw
   expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => inCody(home, 29 - index)));
 });
 
-test("only what says what it is, and in which somebody has said something, is listed", async () => {
+test("only rollouts with a first line and a user message are listed", async () => {
   const home = await temporaryFolder();
   const filler = line("event_msg", { type: "agent_message", message: "x" }).repeat(20);
   await save(inCody(home, 9), meta);
@@ -85,14 +85,14 @@ test("only what says what it is, and in which somebody has said something, is li
   expect(items.at(-1)?.head).toHaveLength(10);
 });
 
-test("a line that is too large for a head ends it", async () => {
+test("a head ends before a line that is too large", async () => {
   const home = await temporaryFolder();
   const large = line("response_item", message("x".repeat(1024 * 1024)));
   await save(inCody(home, 1), meta + large + said);
   expect((await listRollouts(home)).items.map(({ head }) => head.length)).toEqual([1]);
 });
 
-test("Codex's home is listed the same, also what has no time in its id, and ids without any come last", async () => {
+test("a Codex home is listed too, with ids without a time, and files without any time come last", async () => {
   const home = await temporaryFolder();
   const random = "0f5a4f0e-0000-4000-8000-000000000000";
   const day = join(home, "sessions", "2025", "12", "31");
@@ -106,7 +106,7 @@ test("Codex's home is listed the same, also what has no time in its id, and ids 
   expect(last.items.map(({ path }) => path)).toEqual([own]);
 });
 
-test("a home without conversations has one empty page", async () => {
+test("a home without conversations gives one empty page", async () => {
   expect(await listRollouts(join(await temporaryFolder(), "none"))).toEqual({ items: [] });
 });
 

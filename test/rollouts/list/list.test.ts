@@ -65,7 +65,7 @@ function cacheOf(...entries: readonly unknown[]): string {
   return `${[header, ...entries.map((entry) => JSON.stringify(entry))].join("\n")}\n`;
 }
 
-/** Both ways of listing must say the same, without a cache and with one. */
+/** The synchronous and the asynchronous list must agree, with and without a cache. */
 async function listConversations(folder: string, options: { limit?: number } = {}) {
   const listed = await listAsync(folder, options);
   expect(listConversationsSync(folder, options)).toEqual(listed);
@@ -77,7 +77,7 @@ test("a directory that does not exist lists nothing", async () => {
   expect(await listConversations(join(directory, "none"))).toEqual([]);
 });
 
-test("conversations are listed newest first with what their first line says", async () => {
+test("conversations are listed newest first with the facts of their first line", async () => {
   const old = save("conv_old", firstLine() + userLine, 1_000_000);
   const young = save("conv_new", firstLine({}) + contextLine, 2_000_000);
   const facts = { createdAt: Date.parse(created), cwd: "/project", damaged: false };
@@ -89,7 +89,7 @@ test("conversations are listed newest first with what their first line says", as
   expect((await listConversations(directory, { limit: 1 })).map(({ id }) => id)).toEqual(["conv_new"]);
 });
 
-test("damaged and unreadable files are listed as such, foreign ones are not", async () => {
+test("damaged and unreadable files are listed as such, foreign files are not", async () => {
   save("conv_good", firstLine() + userLine, 9_000_000);
   save("conv_text", "this is no rollout\nat all\n", 8_000_000);
   save("conv_middle", `${firstLine()}{broken\n${userLine}`, 7_000_000);
@@ -112,11 +112,11 @@ test("damaged and unreadable files are listed as such, foreign ones are not", as
   });
 });
 
-test("what was listed before is not read again, and what has changed is", async () => {
+test("cached files are not read again unless they have changed", async () => {
   const path = save("conv_one", firstLine());
   const other = save("conv_two", firstLine() + userLine);
   expect(listConversationsSync(directory).map(({ empty }) => empty)).toEqual([false, true]);
-  // The same inode and no smaller: its head is known. That it is not looked at shows in what it would say now.
+  // The inode is the same and the file is not smaller, so the cached head is used, and the new provider does not appear.
   writeFileSync(other, firstLine({ metadata: { provider: "anthropic", model: "x", format: 1 } }, "filler") + userLine);
   writeFileSync(path, firstLine() + userLine);
   const listed = new Map(listConversationsSync(directory).map((summary) => [summary.id, summary]));
@@ -124,7 +124,7 @@ test("what was listed before is not read again, and what has changed is", async 
   expect(listed.get("conv_two")).toMatchObject({ provider: "openai" });
 });
 
-test("a cache that is no cache is made anew, and one that cannot be written is done without", async () => {
+test("an invalid cache is rebuilt, and listing works without a writable cache", async () => {
   save("conv_one", firstLine() + userLine);
   const older = '{"version":1,"entries":[["conv_one",1,1,{}]]}';
   for (const content of [
@@ -144,7 +144,7 @@ test("a cache that is no cache is made anew, and one that cannot be written is d
   expect(readdirSync(directory).filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
-test("an entry of the cache that no list wrote is passed over, and the others are used", async () => {
+test("an invalid cache entry is ignored, and the others are used", async () => {
   const path = save("conv_one", firstLine() + userLine, 2_000_000);
   const { ino } = lstatSync(save("conv_two", firstLine() + userLine, 1_000_000));
   const known = { provider: "remembered", empty: false, damaged: false };
@@ -179,7 +179,7 @@ test("an entry of the cache that no list wrote is passed over, and the others ar
   expect(listConversationsSync(directory)[0]).toEqual({ id: "conv_one", path, updatedAt: 2_000_000, size, ...known });
 });
 
-test("a cache that is not a regular file, or a huge one, is not read and is replaced", async () => {
+test("a cache that is not a regular file, or is huge, is not read and is replaced", async () => {
   const path = save("conv_one", firstLine() + userLine);
   const cache = join(directory, ".heads.json");
   const head = { provider: "remembered", empty: false, damaged: false };
@@ -190,7 +190,7 @@ test("a cache that is not a regular file, or a huge one, is not read and is repl
     rmSync(cache);
   };
   execFileSync("mkfifo", [cache]);
-  // A reader that waits for a writer would wait for ever: it gets one in a second, and fails instead.
+  // A reader that blocks on the pipe would wait forever: a writer opens it after a second, so the test fails instead.
   const writer = spawn("timeout", ["2", "sh", "-c", 'sleep 1; printf %s "$1" > "$2"', "sh", content, cache]);
   replaced();
   writer.kill();
@@ -201,7 +201,7 @@ test("a cache that is not a regular file, or a huge one, is not read and is repl
   replaced();
 });
 
-test("a long first line is read whole, up to a megabyte", async () => {
+test("a long first line is read completely, up to a megabyte", async () => {
   save("conv_long", firstLine(undefined, "x".repeat(500_000)), 2_000_000);
   save("conv_longer", firstLine(undefined, "x".repeat(2_000_000)), 1_000_000);
   const [long, longer] = await listConversations(directory);
@@ -209,21 +209,21 @@ test("a long first line is read whole, up to a megabyte", async () => {
   expect(longer).toMatchObject({ id: "conv_longer", empty: false, damaged: false });
 });
 
-test("the model is that of the last turn, also after a long one and when the file has grown since the last list", async () => {
+test("the model is that of the last turn, also after a long turn and when the file has grown since the last list", async () => {
   const long = userLine.replace("hello", "x".repeat(20_000)).repeat(10);
   const said = titled('"turn_context" is a word, and {"type":"turn_context"} too');
   const path = save("conv_one", firstLine() + userLine + turn({ provider: "anthropic", model: "first" }) + long + said);
   expect(await listConversations(directory)).toMatchObject([{ provider: "anthropic", model: "first" }]);
   appendFileSync(path, turn({ model: "second" }) + long);
   expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "second", title: "hello" }]);
-  // A line that is still being written says nothing yet.
+  // An incomplete line is ignored.
   appendFileSync(path, turn({ provider: "openai", model: "third" }).slice(0, -1));
   expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "second" }]);
   appendFileSync(path, "\n");
   expect(await listConversations(directory)).toMatchObject([{ provider: "openai", model: "third" }]);
 });
 
-test("a file that has grown unseen is looked at again when it comes into view", () => {
+test("a file that has grown is read again once it is on the listed page", () => {
   const path = save("conv_old", firstLine() + userLine, 1_000_000);
   save("conv_new", firstLine() + userLine, 2_000_000);
   expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "gpt-4o" }]);
@@ -233,7 +233,7 @@ test("a file that has grown unseen is looked at again when it comes into view", 
   expect(listConversationsSync(directory)).toMatchObject([{ id: "conv_new" }, { model: "later" }]);
 });
 
-test("who names the model some lines further down is read on, and from the end", async () => {
+test("a model named further down is found near the beginning or from the end of the file", async () => {
   const context = `${JSON.stringify({ timestamp: created, type: "turn_context", payload: { model: "gpt-5" } })}\n`;
   const filler = userLine.replace("hello", "x".repeat(20_000));
   save("conv_near", firstLine({}, "x".repeat(30_000)) + filler + context + userLine, 2_000_000);
@@ -244,7 +244,7 @@ test("who names the model some lines further down is read on, and from the end",
   ]);
 });
 
-test("a title is the first line of what a person said first, cut at eighty characters", async () => {
+test("a title is the first line of the first user message, truncated to eighty characters", async () => {
   const event = { timestamp: created, type: "event_msg", payload: { type: "user_message", message: "from an event" } };
   const titles = {
     conv_a: [contextLine, titled("\n  first line  \r\nsecond line")],
@@ -254,7 +254,7 @@ test("a title is the first line of what a person said first, cut at eighty chara
     conv_g: [titled(`a "long" one${" and on".repeat(20_000)}`)],
     conv_h: [titled(`<environment_context>${"x".repeat(100_000)}</environment_context>`)],
     conv_e: [`${JSON.stringify(event)}\n`, titled("later")],
-    // Behind eight kilobytes of something else.
+    // After eight kilobytes of other lines.
     conv_f: [contextLine.replace(">x<", `>${"x".repeat(9_000)}<`), titled("far"), contextLine.repeat(100)],
   };
   for (const [id, lines] of Object.entries(titles)) save(id, firstLine() + lines.join(""));
@@ -271,7 +271,7 @@ test("a title is the first line of what a person said first, cut at eighty chara
   });
 });
 
-test("where git stood is listed", async () => {
+test("the git branch and commit are listed", async () => {
   const git = '"cwd":"/project","git":{"branch":"main","commit_hash":"0123"}';
   save("conv_git", firstLine().replace('"cwd":"/project"', git) + userLine);
   expect(await listConversations(directory)).toMatchObject([{ gitBranch: "main", gitCommit: "0123" }]);
@@ -297,14 +297,14 @@ test("a conversation is found by id, bare UUID or unique prefix", async () => {
   );
 });
 
-test("at most five of many matches are named", async () => {
+test("an ambiguous id names at most five matches", async () => {
   for (let number = 0; number < 7; number += 1) save(`same-${number}`, firstLine());
   await expect(findConversation(directory, "same")).rejects.toThrow(
     "same matches 7 conversations: same-0, same-1, same-2, same-3, same-4 and 2 more",
   );
 });
 
-test("a path is not looked for", async () => {
+test("a path is not accepted as an id", async () => {
   await expect(findConversation("/proc/none", "../../etc/passwd")).rejects.toThrow(ConversationNotFoundError);
   await expect(findConversation("/proc/none", "")).rejects.toThrow(ConversationNotFoundError);
 });

@@ -18,7 +18,7 @@ async function indexPath(): Promise<string> {
   return join(await temporaryFolder(), "index.jsonl");
 }
 
-/** Both ways to read it say the same. */
+/** The synchronous and the asynchronous reader must agree. */
 async function namesIn(path: string): Promise<[string, string][]> {
   const names = await readNames(path);
   expect(readNamesSync(path)).toEqual(names);
@@ -29,7 +29,7 @@ function plain(names: Names): [string, string][] {
   return [...names].map(([key, { name }]) => [key, name]);
 }
 
-test("a name is a line in Codex's form, in a file for its owner alone", async () => {
+test("a name is stored as a line in Codex's format, in a file private to its user", async () => {
   const path = await indexPath();
   await writeName(path, id, { name: "first", namedAt: at }, "rename");
   expect(await readFile(path, "utf8")).toBe(
@@ -39,7 +39,7 @@ test("a name is a line in Codex's form, in a file for its owner alone", async ()
   expect(await namesIn(path)).toEqual([[id, "first"]]);
 });
 
-test("the last name counts, and one that stands there is not written again", async () => {
+test("the last name is used, and an unchanged name is not written again", async () => {
   const path = await indexPath();
   for (const name of ["first", "second", "second"]) await writeName(path, id, { name, namedAt: at }, "rename");
   await writeName(path, "my-own", { name: "third", namedAt: at }, "rename");
@@ -50,7 +50,7 @@ test("the last name counts, and one that stands there is not written again", asy
   ]);
 });
 
-test("what is newer in the index is not mended, and renaming counts whatever the clock says", async () => {
+test("a repair does not overwrite a newer name, and a rename always does", async () => {
   const path = await indexPath();
   await writeName(path, id, { name: "newer", namedAt: at }, "mend");
   await writeName(path, id, { name: "older", namedAt: at - 1 }, "mend");
@@ -59,7 +59,7 @@ test("what is newer in the index is not mended, and renaming counts whatever the
   expect(await namesIn(path)).toEqual([[id, "asked for"]]);
 });
 
-test("half a line takes neither the next one with it nor those before", async () => {
+test("a torn line affects neither the next line nor earlier ones", async () => {
   const path = await indexPath();
   await writeName(path, "a", { name: "one", namedAt: at }, "rename");
   await appendFile(path, '{"id":"b","thread_na');
@@ -70,7 +70,7 @@ test("half a line takes neither the next one with it nor those before", async ()
   ]);
 });
 
-test("what is no entry, or would not be taken as a name, is passed over", async () => {
+test("invalid entries and invalid names are ignored", async () => {
   const path = await indexPath();
   const lines = [
     "null",
@@ -85,7 +85,7 @@ test("what is no entry, or would not be taken as a name, is passed over", async 
   expect(await namesIn(path)).toEqual([["b", "without a time"]]);
 });
 
-test("without an index nothing has a name, and what is not a file is not read", async () => {
+test("a missing index has no names, and a symlink or folder is not read", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "real"), '{"id":"a","thread_name":"linked"}\n');
   await symlink(join(folder, "real"), join(folder, "link"));
@@ -93,7 +93,7 @@ test("without an index nothing has a name, and what is not a file is not read", 
   for (const name of ["none", "link", "folder"]) expect(await namesIn(join(folder, name))).toEqual([]);
 });
 
-test("a list has the names of its conversations", () => {
+test("withNames adds names to a list of conversations", () => {
   const names = new Map([["a", { name: "one", namedAt: at }]]);
   expect(withNames([{ id: "a" }, { id: "b" }], names)).toEqual([{ id: "a", name: "one" }, { id: "b" }]);
 });

@@ -12,14 +12,14 @@ async function indexPath(): Promise<string> {
   return join(await temporaryFolder(), ".pins.jsonl");
 }
 
-/** Both ways to read it say the same. */
+/** The synchronous and the asynchronous reader must agree. */
 async function pinned(path: string): Promise<string[]> {
   const pins = await readPins(path);
   expect(readPinsSync(path)).toEqual(pins);
   return withPins([{ id }, { id: "my-own" }], pins).flatMap((one) => (one.pinned === true ? [one.id] : []));
 }
 
-test("a pin is a line in a file for its owner alone, and is taken away by another", async () => {
+test("a pin is a line in a file private to its user, and another line removes it", async () => {
   const path = await indexPath();
   await writePin(path, id, { pinned: true, pinnedAt: at }, "pin");
   expect(await readFile(path, "utf8")).toBe(`{"id":"${uuid}","pinned":true,"updated_at":"2026-11-16T00:00:00.000Z"}\n`);
@@ -29,7 +29,7 @@ test("a pin is a line in a file for its owner alone, and is taken away by anothe
   expect(await pinned(path)).toEqual([]);
 });
 
-test("what is said already is not said again, and nothing newer is mended", async () => {
+test("an unchanged pin is not written again, and a repair does not overwrite a newer one", async () => {
   const path = await indexPath();
   await writePin(path, id, { pinned: false, pinnedAt: at }, "pin");
   expect(await readPins(path)).toEqual(new Map());
@@ -40,7 +40,7 @@ test("what is said already is not said again, and nothing newer is mended", asyn
   expect(await pinned(path)).toEqual([id]);
 });
 
-test("what is no entry is passed over, and a torn line takes nothing with it", async () => {
+test("invalid entries are ignored, and a torn line does not affect the next", async () => {
   const path = await indexPath();
   await appendFile(path, `{"id":"../x","pinned":true}\n{"id":"${uuid}","pinned":1}\n[]\n{"id":"${uuid}","pin`);
   await writePin(path, "my-own", { pinned: true, pinnedAt: at }, "pin");

@@ -11,7 +11,7 @@ import { arbitraryOf } from "../../support/arbitrary-of.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const conversationId = "conv_any";
-/** Whether bytes outlive a power failure is not asked here, and takes most of the time. */
+/** Skips syncs: durability is not tested here, and syncs take most of the time. */
 const files = { ...nodeRepairFiles, fsync: () => Promise.resolve() };
 const timestamp = "2026-11-16T00:00:00.000Z";
 const newline = 0x0a;
@@ -21,11 +21,11 @@ const meta = {
   payload: { id: conversationId, timestamp, cwd: "/", originator: "cody", cli_version: "1", source: "cli" },
 };
 
-/** How a conversation begins is said by the test. */
+/** The test writes the first line itself. */
 const line = arbitraryOf(RolloutLine)
   .map((value) => JSON.stringify({ ...(value as object), timestamp }))
   .filter((text) => !text.includes('"session_meta"'));
-/** As lines are written: the time first. */
+/** Puts the timestamp first, as the writer does. */
 const writtenLine = line.map((text) => JSON.stringify({ timestamp, ...(JSON.parse(text) as object) }));
 const rollout = fc
   .array(writtenLine, { maxLength: 8 })
@@ -47,7 +47,7 @@ type Damage =
   | { kind: "insert"; place: number; bytes: Buffer };
 const anyDamage = fc.array(fc.oneof(flip, cut, insert), { minLength: 1, maxLength: 4 });
 
-/** A byte, and where in the rollout it came from; what is not from there, or was changed, comes from nowhere. */
+/** A byte and its offset in the original rollout; undefined for inserted and changed bytes. */
 interface Cell {
   readonly byte: number;
   readonly from: number | undefined;
@@ -68,7 +68,7 @@ function damaged(lines: readonly string[], damages: readonly Damage[]): Cell[] {
   return cells;
 }
 
-/** The lines that stand in the file as they were written, and where. */
+/** The lines that are in the file unchanged, and their offsets. */
 function untouched(lines: readonly string[], cells: readonly Cell[]): { at: number; text: string }[] {
   let start = 0;
   const byStart = new Map<number, string>();
@@ -96,7 +96,7 @@ async function repaired(path: string, content: Buffer): Promise<{ scan: RolloutS
   return { scan, result: await readFile(path) };
 }
 
-/** What must hold of every repaired file. */
+/** Checks that a repaired file is valid and keeps the scanned history. */
 async function expectWhole(path: string, before: RolloutScan): Promise<void> {
   const { state } = await foldLines(fileLines(path, conversationId));
   expect(state.history).toHaveLength(before.history.items);
@@ -109,7 +109,7 @@ async function expectWhole(path: string, before: RolloutScan): Promise<void> {
   });
 }
 
-test("whatever happened to a rollout, repairing it keeps every line that nothing happened to", async () => {
+test("repairing a rollout with any damage keeps every undamaged line", async () => {
   const path = join(await temporaryFolder(), `${conversationId}.jsonl`);
   const seen = { mended: 0, kept: 0 };
   await fc.assert(
@@ -132,7 +132,7 @@ test("whatever happened to a rollout, repairing it keeps every line that nothing
   expect(Math.min(seen.mended, seen.kept)).toBeGreaterThan(100);
 });
 
-test("where lines are numbered, nothing of what is left moves", async () => {
+test("repairing numbered lines keeps every remaining line at its offset", async () => {
   const path = join(await temporaryFolder(), `${conversationId}.jsonl`);
   const numbered = rollout.map((lines) =>
     lines.map((text, ordinal) => `${JSON.stringify({ timestamp, ordinal, ...(JSON.parse(text) as object) })}\n`),

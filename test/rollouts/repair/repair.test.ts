@@ -32,7 +32,7 @@ const numbered = (text: string, ordinal: number): string => said(text, { ordinal
 const answered = (text: string): string =>
   line("response_item", { type: "message", role: "assistant", content: [{ type: "output_text", text }] });
 
-/** Each part of a file with a newline behind it. */
+/** Writes the parts to the file, each followed by a newline. */
 async function write(...lines: readonly (string | Buffer)[]): Promise<void> {
   await writeRaw(...lines.flatMap((part) => [part, "\n"]));
 }
@@ -56,7 +56,7 @@ async function texts(): Promise<string[]> {
   );
 }
 
-test("in a whole rollout there is nothing to do, and nothing is done", async () => {
+test("a valid rollout needs no repair and is not changed", async () => {
   await write(meta, said("one"), answered("two"), "", said("three"));
   const before = await readFile(path);
   const { ino } = await stat(path);
@@ -89,8 +89,8 @@ test.each<[string, string | Buffer, string]>([
   ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), "not valid UTF-8"],
   ["no object", "[1,2]", "not an object with a type"],
   ["no type", '{"timestamp":"2026-11-16T00:00:00.000Z"}', "not an object with a type"],
-])("a line that is %s is dropped, and the others stay as they are", async (_what, bad, reason) => {
-  // As another program would write it: spaces, other keys, a carriage return.
+])("a damaged line (%s) is dropped, and the others stay unchanged", async (_what, bad, reason) => {
+  // A valid line in another style: spaces, extra keys, a carriage return.
   const odd = ` ${said("odd").replace("{", '{ "more" : 1,')}\r`;
   await write(meta, said("one"), bad, odd, answered("two"));
   const original = await readFile(path);
@@ -113,7 +113,7 @@ test.each<[string, string | Buffer, string]>([
   expect(await texts()).toEqual(["one", "odd", "two"]);
 });
 
-test("a torn end is dropped, whatever it is, and told apart", async () => {
+test("a torn end is dropped and reported as torn, whatever it contains", async () => {
   await writeRaw(meta, "\n", said("one"), "\n", said("two").slice(0, 50));
   expect((await scan()).damaged.listed).toEqual([
     { number: 3, bytes: 50, reason: expect.stringMatching(/^incomplete: not valid JSON: /), rescued: 0 },
@@ -122,7 +122,7 @@ test("a torn end is dropped, whatever it is, and told apart", async () => {
   expect(await readFile(path, "utf8")).toBe(`${meta}\n${said("one")}\n`);
 });
 
-test("a whole last line gets the newline it lacks", async () => {
+test("a complete last line gets its missing newline", async () => {
   await writeRaw(meta, "\n", said("one"));
   const found = await scan();
   expect(found).toMatchObject({ unterminated: true, damaged: { count: 0 }, history: { turns: 1, items: 1 } });
@@ -131,7 +131,7 @@ test("a whole last line gets the newline it lacks", async () => {
   expect(await readFile(path, "utf8")).toBe(`${meta}\n${said("one")}\n`);
 });
 
-test("whole lines that stand in a damaged one are kept", async () => {
+test("complete lines inside a damaged line are recovered", async () => {
   const torn = said("torn").slice(0, 60);
   await write(
     meta,
@@ -154,7 +154,7 @@ test("whole lines that stand in a damaged one are kept", async () => {
   expect(needsRepair(await scan())).toBe(false);
 });
 
-test("a text that looks like a line is not taken for one", async () => {
+test("a text that looks like a line is not recovered as a line", async () => {
   const quoting = said(said("quoted"));
   const nested = line("response_item", { type: "other", inner: JSON.parse(said("nested")) as unknown });
   await write(meta, said("one"), quoting.slice(0, -1), nested.slice(0, -1), `x${nested.slice(0, -2)}`);
@@ -163,7 +163,7 @@ test("a text that looks like a line is not taken for one", async () => {
   expect(await texts()).toEqual(["one"]);
 });
 
-test("a line that is too long is passed, and what comes behind it kept", async () => {
+test("an oversized line is dropped, and the lines after it are kept", async () => {
   await write(meta, said("one"));
   const file = await open(path, "a");
   const block = Buffer.alloc(1024 * 1024, "a");
@@ -179,8 +179,8 @@ test("a line that is too long is passed, and what comes behind it kept", async (
 test.each<[string, string[]]>([
   ["is missing", []],
   ["is damaged", ["broken"]],
-  ["says nothing", [line("session_meta", {})]],
-])("a first line that %s is made from what is known", async (_what, before) => {
+  ["is empty", [line("session_meta", {})]],
+])("a first line that %s is rebuilt from the other lines", async (_what, before) => {
   const context = { cwd: "/projects/site", model: "gpt-4o", provider: "openai", approval_policy: "never", summary: 1 };
   await write(
     ...before,
@@ -201,7 +201,7 @@ test.each<[string, string[]]>([
   expect(needsRepair(await scan())).toBe(false);
 });
 
-test("a time that is no text tells nothing", async () => {
+test("a timestamp that is not a string is ignored", async () => {
   await write(said("one", { timestamp: { toString: 1, valueOf: 1 } }), said("two"));
   await repair();
   const [first = ""] = (await readFile(path, "utf8")).split("\n");
@@ -209,7 +209,7 @@ test("a time that is no text tells nothing", async () => {
   expect(await texts()).toEqual(["one", "two"]);
 });
 
-test("when nothing can be read the first line has the file's time, and the folder is not known", async () => {
+test("without readable lines the new first line has the file's time and an unknown working directory", async () => {
   await write("broken", "more");
   await utimes(path, new Date(0), new Date("2026-01-02T03:04:05.000Z"));
   expect(await repair()).toMatchObject({ scan: { damaged: { count: 2 }, history: { turns: 0, items: 0 } } });
@@ -222,12 +222,12 @@ test("when nothing can be read the first line has the file's time, and the folde
   });
 });
 
-test("the line of the conversation it is a copy of is not taken for its own", async () => {
+test("the first line of another conversation is not used as its own", async () => {
   const parent = line("session_meta", { ...metaPayload, id: "01a1e1d9-0000-7000-8000-00000000000f" });
   await write("broken", parent, said("one"));
   await repair();
   expect((await foldLines(fileLines(path, conversationId))).state.meta?.id).toBe(uuid);
-  // A file somebody has renamed is not damaged.
+  // A renamed file is not damaged.
   await write(parent, said("one"));
   expect(needsRepair(await scan())).toBe(false);
 });
@@ -239,7 +239,7 @@ test("an empty file is left alone", async () => {
   }
 });
 
-test("a byte order mark stays at the beginning, and goes when it would not be there any more", async () => {
+test("a byte order mark stays at the start of the file, and is removed if a new first line is added", async () => {
   const mark = "\ufeff";
   await write(`${mark}${meta}`, "broken", said("one"));
   await repair();
@@ -250,7 +250,7 @@ test("a byte order mark stays at the beginning, and goes when it would not be th
   expect(needsRepair(await scan())).toBe(false);
 });
 
-test("what a newer version has written is counted, and kept", async () => {
+test("lines of a newer version are counted and kept", async () => {
   const unknown = [line("of_tomorrow", {}), line("response_item", { type: "of_tomorrow" }), '{"type":"session"}'];
   await write(meta, ...unknown, "broken", said("one"));
   expect(await scan()).toMatchObject({ unknown: 3, damaged: { count: 1 } });
@@ -258,7 +258,7 @@ test("what a newer version has written is counted, and kept", async () => {
   expect(await readFile(path, "utf8")).toBe([meta, ...unknown, said("one"), ""].join("\n"));
 });
 
-test("history is counted as a resume would have it: compacted and rolled back", async () => {
+test("the history is counted as after a resume, with compactions and rollbacks applied", async () => {
   const replacement = [1, 2].map((text) => (JSON.parse(said(`${text}`)) as { payload: object }).payload);
   await write(
     meta,
@@ -274,7 +274,7 @@ test("history is counted as a resume would have it: compacted and rolled back", 
   expect(history).toEqual({ turns: 2, items: 4 });
 });
 
-test("of very many damaged lines the first are listed, and all are counted and dropped", async () => {
+test("of many damaged lines the first are listed, and all are counted and dropped", async () => {
   await write(meta, ...Array.from({ length: 5000 }, () => "x"), said("one"));
   const found = await scan();
   expect(found.damaged.count).toBe(5000);
@@ -292,7 +292,7 @@ test("an older backup is never overwritten", async () => {
   expect(await readFile(join(folder, `${backupName}-2`), "utf8")).toContain("second");
 });
 
-test("where others may begin in its bytes, damage becomes blanks and nothing moves", async () => {
+test("in a rollout that others may refer to by offset, damage becomes blanks and no byte moves", async () => {
   const first = line("session_meta", { ...metaPayload, history_mode: "paginated" }, { ordinal: 0 });
   const hole = Buffer.concat([Buffer.alloc(30), Buffer.from(numbered("behind a hole", 2)), Buffer.alloc(3)]);
   const flipped = `${numbered("glued", 4)}\u000b${numbered("together", 5)}`;
@@ -306,14 +306,14 @@ test("where others may begin in its bytes, damage becomes blanks and nothing mov
   expect(content.indexOf(tail)).toBe(size - tail.length - 1);
   expect(await texts()).toEqual(["one", "behind a hole", "glued", "together", "last"]);
   expect(needsRepair(await scan())).toBe(false);
-  // A first line that was damaged is replaced where it stood.
+  // A damaged first line is replaced in place.
   await write("y".repeat(2000), numbered("one", 1), tail);
   await repair();
   expect((await readFile(path)).indexOf(numbered("one", 1))).toBe(2001);
   expect((await foldLines(fileLines(path, conversationId))).state.meta?.id).toBe(uuid);
 });
 
-test("a beginning in another rollout counts, and is named when it cannot be read", async () => {
+test("the history base is counted, and reported if it cannot be read", async () => {
   const parentId = "01a1e1d9-0000-7000-8000-00000000000f";
   const parent = join(folder, `conv_${parentId}.jsonl`);
   const lines = [line("session_meta", { ...metaPayload, id: parentId }), said("before")];
@@ -337,7 +337,7 @@ test.each<[string, Partial<RepairFiles>]>([
   ["the disk fails to sync", { fsync: failing("EIO") }],
   ["the backup cannot be made", { link: failing("EPERM") }],
   ["the file cannot be replaced", { rename: failing("EIO") }],
-])("when %s nothing is lost and nothing stays behind", async (_what, faults) => {
+])("when %s the rollout is unchanged and no temporary file is left", async (_what, faults) => {
   await write(meta, "broken", said("one"));
   const [before, original] = [await stat(path), await readFile(path)];
   await expect(repair({ ...nodeRepairFiles, ...faults })).rejects.toMatchObject({ code: expect.any(String) });
@@ -348,7 +348,7 @@ test.each<[string, Partial<RepairFiles>]>([
   expect(await texts()).toEqual(["one"]);
 });
 
-test("what another program writes meanwhile is not lost", async () => {
+test("a repair fails without losing lines another program writes at the same time", async () => {
   await write(meta, "broken", said("one"));
   const fsync = async (fd: number): Promise<void> => {
     await nodeRepairFiles.fsync(fd);
@@ -359,7 +359,7 @@ test("what another program writes meanwhile is not lost", async () => {
   expect(await readdir(folder)).toEqual([basename(path)]);
 });
 
-test("what a repair left that was killed is written over", async () => {
+test("the temporary file of a killed repair is replaced", async () => {
   await write(meta, "broken", said("one"));
   await writeFile(`${path}.repair.tmp`, "left");
   await link(`${path}.repair.tmp`, join(folder, "elsewhere"));
@@ -368,14 +368,14 @@ test("what a repair left that was killed is written over", async () => {
   expect(await readFile(join(folder, "elsewhere"), "utf8")).toBe("left");
 });
 
-test("a file of another user is left alone", async () => {
+test("a file of another user is not repaired", async () => {
   await write(meta, "broken");
   const somebodyElse = { path, conversationId, now, uid: (process.getuid?.() ?? 0) + 1 };
   await expect(repairRollout(nodeRepairFiles, somebodyElse)).rejects.toThrow("belongs to another user");
   expect(await readdir(folder)).toEqual([basename(path)]);
 });
 
-test("links, folders and what is not there are refused by name", async () => {
+test("symlinks, folders and missing files are refused", async () => {
   await expect(scan()).rejects.toMatchObject({ code: "CONVERSATION_NOT_FOUND" });
   await mkdir(path);
   await expect(repair()).rejects.toThrow("not a regular file");

@@ -35,7 +35,7 @@ async function scrubbed(content: string | Buffer) {
   return { path, result };
 }
 
-test("only lines with secrets change, in any form, damaged or not, and a second run finds nothing", async () => {
+test("only lines with secrets change, in any format, damaged or not, and a second run finds nothing", async () => {
   const lines = fc.array(fc.constantFrom(...clean, ...dirty), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(lines, fc.constantFrom("", "\n"), async (before, end) => {
@@ -55,7 +55,7 @@ test("only lines with secrets change, in any form, damaged or not, and a second 
   );
 });
 
-test("a line keeps its form and says how many secrets are not in it any more", async () => {
+test("a scrubbed line keeps its format and contains the number of removed secrets", async () => {
   const { path, result } = await scrubbed(dirty.join("\n"));
   expect((await readFile(path, "utf8")).split("\n")).toEqual([
     '{"timestamp":"t","type":"event_msg","redacted":1,"payload":{"type":"user_message","message":"it is [redacted]"}}',
@@ -66,7 +66,7 @@ test("a line keeps its form and says how many secrets are not in it any more", a
   expect(result).toMatchObject({ lines: 4, hitLines: 4, found: { known: 2, named: 2, shaped: 0 } });
 });
 
-test("the file keeps its time and is for its owner alone", async () => {
+test("the file keeps its time and becomes private to its user", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "conv_1.jsonl");
   await writeFile(path, `${dirty[0]}\n`, { mode: 0o644 });
@@ -77,22 +77,22 @@ test("the file keeps its time and is for its owner alone", async () => {
   expect([mtime, mode & 0o777]).toEqual([time, 0o600]);
 });
 
-test("a secret that cannot be taken out is told", async () => {
+test("a secret that cannot be removed is reported", async () => {
   expect(await scrubbed(clean[2] ?? "")).toMatchObject({ result: { hitLines: 0, kept: [1] } });
 });
 
-test("bytes that are no text are scrubbed as they are", async () => {
+test("secrets between invalid UTF-8 bytes are scrubbed without changing those bytes", async () => {
   const { path } = await scrubbed(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(secret), Buffer.from([0x80])]));
   const expected = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from("[redacted]"), Buffer.from([0x80])]);
   expect(await readFile(path)).toEqual(expected);
 });
 
-test("what Codex has numbered is not rewritten", async () => {
+test("a file with Codex's numbered lines is not rewritten", async () => {
   const line = `{"timestamp":"t","ordinal":3,"type":"event_msg","payload":{"message":"${secret}"}}`;
   await expect(scrubbed(line)).rejects.toThrow("has lines that other Codex files refer to");
 });
 
-test.each(["open", "write", "fsync", "rename"] as const)("when %s fails the file stays as it was", async (call) => {
+test.each(["open", "write", "fsync", "rename"] as const)("when %s fails the file is unchanged", async (call) => {
   const folder = await temporaryFolder();
   const path = join(folder, "conv_1.jsonl");
   await writeFile(path, dirty.join("\n"));

@@ -6,7 +6,7 @@ const uuid = "01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
 const rollouts = [`conv_${uuid}.jsonl`, `${uuid}.jsonl`, "my-own.jsonl", `rollout-2026-11-16T00-00-00-${uuid}.jsonl`];
 const token = "0".repeat(32);
 
-test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
+test.each(rollouts)("companion files of %s are recognised by name", (rollout) => {
   expect(storeName(rollout)).toBe("rollout");
   const beside = (ending: string) => storeName(companionPath(rollout, ending));
   expect(["lock", `lock.after.${token}`].map(beside)).toEqual(["lock", "lock"]);
@@ -15,12 +15,12 @@ test.each(rollouts)("what stands beside %s is known by its name", (rollout) => {
   expect(["txt", "tmp", "lock.txt", "lock.1.tmp"].map(beside)).toEqual(["foreign", "foreign", "foreign", "foreign"]);
 });
 
-test("the cache of a list and the names are known, and so is what a killed list left of one", () => {
+test("list caches, indexes and the temporary file of a killed list are recognised", () => {
   const names = [".heads.json", ".names.jsonl", ".pins.jsonl", ".heads.json.7.tmp"];
   expect(names.map(storeName)).toEqual(["cache", "cache", "cache", "temporary"]);
 });
 
 test.each(["notes.txt", "notes.tmp", "a.lock", ".jsonl", ".jsonl.lock", "a b.jsonl", ".cody-0.lock", "2026"])(
-  "%j is somebody else's",
+  "%j is a foreign file",
   (name) => expect(storeName(name)).toBe("foreign"),
 );

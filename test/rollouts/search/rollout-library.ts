@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 export const time = "2026-11-16T00:00:00.000Z";
 
-/** A home with conversations in it, and where its index is. */
+/** A home directory with conversations and a search index. */
 export class Home {
   readonly folder: string;
   readonly conversations: string;

@@ -41,7 +41,7 @@ const line = fc.oneof(
 );
 const conversation = fc.array(line, { maxLength: 8 });
 
-test("the index finds what the files have, word for word, however they grow", async () => {
+test("the index returns the same results as a scan of the files, however they grow", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(conversation, conversation), { minLength: 1, maxLength: 5 }),
@@ -72,7 +72,7 @@ test("the index finds what the files have, word for word, however they grow", as
   );
 });
 
-test("so it is with rollouts of Codex and those in other forms", async () => {
+test("the index returns the same results for Codex rollouts and older formats", async () => {
   const home = await Home.open();
   for (const name of ["codex", "forms"]) {
     const folder = fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));

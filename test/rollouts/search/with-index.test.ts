@@ -14,7 +14,7 @@ async function used<T>(home: Home, work: (index: ConversationIndex) => T): Promi
   return outcome.value;
 }
 
-/** Brings the index up to date and gives the ids of what has a word; the files must say the same. */
+/** Updates the index and returns the ids of conversations with the word; a scan of the files must agree. */
 async function search(home: Home, ...words: readonly string[]): Promise<string[]> {
   const library = home.library();
   const found = await used(home, (index) => {
@@ -36,7 +36,7 @@ function rows(home: Home, sql: string): unknown[] {
   }
 }
 
-test("the tables are those of the description, and only their owner may read them", async () => {
+test("the index has the documented tables, and is private to its user", async () => {
   const home = await Home.open();
   const said = [
     user("First line\nsecond"),
@@ -66,12 +66,12 @@ test("the tables are those of the description, and only their owner may read the
   ]);
 });
 
-test("what is appended is read from where it was read to, what is rewritten anew, and what is gone is forgotten", async () => {
+test("appended bytes are indexed incrementally, rewritten files again, and deleted files are removed", async () => {
   const home = await Home.open();
   const path = home.save("conv_a", user("apple"), call("read_file", "{}"));
   home.save("conv_b", user("banana"));
   expect(await search(home, "apple")).toEqual(["conv_a"]);
-  // What was read is not looked at again but for its last bytes.
+  // Indexed bytes are not read again, except for the last ones.
   const text = readFileSync(path, "utf8");
   home.append("conv_a", output("cherry"), assistant("half a line").slice(0, -1));
   expect(await search(home, "cherry")).toEqual(["conv_a"]);
@@ -84,7 +84,7 @@ test("what is appended is read from where it was read to, what is rewritten anew
   renameSync(`${path}.tmp`, path);
   expect(await search(home, "apple")).toEqual([]);
   expect(await search(home, "damson")).toEqual(["conv_a"]);
-  // In place, and longer than before.
+  // Rewritten in place, and longer than before.
   writeFileSync(path, text.replace("apple", "elderberry") + assistant("y".repeat(3000)));
   expect(await search(home, "damson")).toEqual([]);
   expect(await search(home, "elderberry")).toEqual(["conv_a"]);
@@ -94,11 +94,11 @@ test("what is appended is read from where it was read to, what is rewritten anew
   expect(rows(home, "SELECT id FROM sessions")).toEqual([["conv_b"]]);
 });
 
-test("only new bytes are read of a file that has grown", async () => {
+test("only the new bytes of a grown file are read", async () => {
   const home = await Home.open();
   const path = home.save("conv_a", user("apple"), assistant("z".repeat(1000)));
   await search(home, "apple");
-  // Were it read again from its beginning, this would be found.
+  // This word would be found if the file were read from the beginning.
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace("apple", "grape") + assistant("more"));
   const library = home.library();
@@ -109,7 +109,7 @@ test("only new bytes are read of a file that has grown", async () => {
   expect(ids).toEqual(["conv_a"]);
 });
 
-test("nothing of a conversation that is forgotten is left in the file", async () => {
+test("no bytes of a forgotten conversation are left in the index file", async () => {
   const home = await Home.open();
   home.save("conv_a", user("a Quetzalcoatlus and nothing else".repeat(50)));
   home.save("conv_b", user("something else"));
@@ -118,7 +118,7 @@ test("nothing of a conversation that is forgotten is left in the file", async ()
   expect(readFileSync(home.index).toString("latin1")).not.toMatch(/quetz|etzal/i);
   expect(rows(home, "SELECT DISTINCT session_id FROM messages")).toEqual([["conv_b"]]);
   expect(rows(home, `SELECT rowid FROM words WHERE words MATCH '"uet"'`)).toEqual([]);
-  // Without a database nobody can take it out: then all of it goes.
+  // Without SQLite an entry cannot be removed, so the whole index is deleted.
   expect(await forgetIndexed(home.index, ["conv_b"], noDatabase)).toBe(true);
   expect(existsSync(home.index)).toBe(false);
   expect(await forgetIndexed(home.index, ["conv_b"])).toBe(true);
@@ -132,15 +132,15 @@ test.each([
     spoil: (home: Home) => writeFileSync(home.index, readFileSync(home.index).subarray(0, 6_000)),
   },
   {
-    what: "one without its tables",
+    what: "missing its tables",
     spoil: (home: Home) => {
       const database = new Database(home.index);
       database.exec("DROP TABLE messages");
       database.close();
     },
   },
-  { what: "one that all may read", spoil: (home: Home) => chmodSync(home.index, 0o644) },
-])("an index that is $what is made right", async ({ spoil }) => {
+  { what: "readable by other users", spoil: (home: Home) => chmodSync(home.index, 0o644) },
+])("an index that is $what is repaired", async ({ spoil }) => {
   const home = await Home.open();
   home.save("conv_a", user("apple ".repeat(2_000)));
   expect(await search(home, "apple")).toEqual(["conv_a"]);
@@ -149,7 +149,7 @@ test.each([
   expect(home.mode).toBe(0o600);
 });
 
-test("an index of a newer version is left as it is", async () => {
+test("an index of a newer version is left unchanged", async () => {
   const home = await Home.open();
   const database = new Database(home.index);
   database.exec("CREATE TABLE something(a); PRAGMA user_version = 99");
@@ -159,7 +159,7 @@ test("an index of a newer version is left as it is", async () => {
   expect(rows(home, "SELECT name FROM sqlite_master")).toEqual([["something"]]);
 });
 
-test("an index another process writes to is in use, and is left to it", async () => {
+test("an index that another process is writing is in use and left unchanged", async () => {
   const home = await Home.open();
   home.save("conv_a", user("apple"));
   await search(home, "apple");
@@ -175,7 +175,7 @@ test("an index another process writes to is in use, and is left to it", async ()
   expect(await search(home, "apple")).toEqual(["conv_a", "conv_b"]);
 });
 
-test("without a database, and where none can be made, it is said and nothing is thrown", async () => {
+test("a missing SQLite or an index that cannot be created is reported without throwing", async () => {
   const home = await Home.open();
   expect(await withIndex({ path: home.index, load: noDatabase }, () => 1)).toMatchObject({ status: "missing" });
   expect(existsSync(home.index)).toBe(false);

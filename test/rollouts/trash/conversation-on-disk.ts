@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 
 export const conversationId = "conv_01a1e278-c9af-73b9-84ae-93f3a1bd5b54";
 
-/** A conversation with everything that can stand beside its rollout; gives the path of that. */
+/** Writes a conversation with every kind of companion file and returns the path of its rollout. */
 export async function putConversation(directory: string, id = conversationId): Promise<string> {
   const path = join(directory, `${id}.jsonl`);
   const blob = join(`${path}.blobs`, "a".repeat(64));
@@ -18,7 +18,7 @@ export async function putConversation(directory: string, id = conversationId): P
   return path;
 }
 
-/** The bytes and times of every file below a folder, by its path; locks and caches are not looked at. */
+/** The bytes and times of every file below a folder by path, without locks and caches. */
 export async function everything(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -31,7 +31,7 @@ async function newStore() {
   return { home, directory, trash, path, owner, request };
 }
 
-/** A disk on which the trash lies on another file system. */
+/** A file system on which the trash is on another device. */
 const acrossDisks: TrashFiles = {
   ...nodeTrashFiles,
   link: (from, to) =>
@@ -43,7 +43,7 @@ const acrossDisks: TrashFiles = {
 test.each([
   ["on one disk", nodeTrashFiles],
   ["from one disk to another", acrossDisks],
-])("everything of a conversation goes into the trash and comes back byte for byte, %s", async (_, files) => {
+])("all files of a conversation are moved to the trash and restored byte for byte, %s", async (_, files) => {
   const { home, directory, trash, path, owner, request } = await newStore();
   await writeFile(`${path}x`, "somebody else's");
   const before = await everything(home);
@@ -58,7 +58,7 @@ test.each([
   expect(await readdir(trash)).toEqual([]);
 });
 
-test("a conversation somebody is writing stays, and so does one of another process", async () => {
+test("a conversation that this or another process is writing is not moved", async () => {
   const { home, path, request } = await newStore();
   const before = await everything(home);
   await acquireLock(path, await newOwner(), { force: false });
@@ -66,7 +66,7 @@ test("a conversation somebody is writing stays, and so does one of another proce
   expect(await everything(home)).toEqual(before);
 });
 
-test("nothing is moved through a link or from outside of the directory", async () => {
+test("nothing is moved through a symlink or from outside the directory", async () => {
   const { home, directory, trash, path, request } = await newStore();
   const elsewhere = await temporaryFolder();
   const foreign = await putConversation(elsewhere, "foreign");
@@ -86,7 +86,7 @@ test("nothing is moved through a link or from outside of the directory", async (
   expect(await readdir(home)).not.toContain("foreign.jsonl");
 });
 
-test("when one file cannot be moved all of them stay", async () => {
+test("if one file cannot be moved, all of them stay", async () => {
   const { home, trash, request } = await newStore();
   const before = await everything(home);
   const failing: TrashFiles = {
@@ -101,7 +101,7 @@ test("when one file cannot be moved all of them stay", async () => {
   expect(await readdir(trash)).toEqual([]);
 });
 
-test("nothing is brought back over something else", async () => {
+test("a restore never overwrites a file", async () => {
   const { home, path, owner, request } = await newStore();
   const moved = await moveToTrash(nodeTrashFiles, request);
   await writeFile(`${path}.torn-1`, "new");
@@ -113,7 +113,7 @@ test("nothing is brought back over something else", async () => {
   await expect(restore(nodeTrashFiles, moved, owner)).rejects.toThrow("no longer in the trash");
 });
 
-test("what is removed for good is written over first, but not what has another name", async () => {
+test("permanently deleted files are overwritten first, unless they have another hard link", async () => {
   const { home, trash, owner, request } = await newStore();
   const moved = await moveToTrash(nodeTrashFiles, request);
   const [rollout, torn] = [join(moved.folder, `${id}.jsonl`), join(moved.folder, `${id}.jsonl.torn-1`)];
@@ -137,7 +137,7 @@ test("what is removed for good is written over first, but not what has another n
   expect(await readdir(trash)).toEqual([]);
 });
 
-test("what a crash left of an entry is swept, and a folder made by hand is not", async () => {
+test("partial entries left by a crash are removed, and other folders are not", async () => {
   const { trash, owner } = await newStore();
   for (const name of ["empty", "begun", "ended", "by-hand"]) await mkdir(join(trash, name), { recursive: true });
   await writeFile(join(trash, "begun", "entry.json"), '{"versi');
@@ -147,7 +147,7 @@ test("what a crash left of an entry is swept, and a folder made by hand is not",
   expect(await readdir(trash)).toEqual(["by-hand"]);
 });
 
-test("a folder of the trash that does not say what it holds is left alone", async () => {
+test("a trash folder without a valid description is left alone", async () => {
   const { trash } = await newStore();
   await mkdir(join(trash, "by-hand"), { recursive: true });
   await mkdir(join(trash, "wrong"));
@@ -155,7 +155,7 @@ test("a folder of the trash that does not say what it holds is left alone", asyn
   expect(await trashed(nodeTrashFiles, trash)).toEqual([]);
 });
 
-test("what Codex named has its other files under names without the id", async () => {
+test("companion files of a rollout with a Codex name are found", async () => {
   const directory = await temporaryFolder();
   const rollout = "rollout-2026-11-16T00-00-00-01a1e278-c9af-73b9-84ae-93f3a1bd5b54.jsonl";
   const { companionPath } = await import("../../../src/rollouts/layout.js");

@@ -24,7 +24,7 @@ export function metaLine(): OwnLine {
   return sessionMetaLine({ conversationId, now: new Date(timestamp), ...labels });
 }
 
-/** A conversation of one turn in which these items are said. */
+/** The lines of a conversation with one turn that has these items. */
 export function turnOf(...items: ResponseItem[]): OwnLine[] {
   return [
     eventLine({ type: "task_started", turn_id: "turn_1" }),
@@ -35,7 +35,7 @@ export function turnOf(...items: ResponseItem[]): OwnLine[] {
 
 export async function exported(lines: readonly OwnLine[], format: ExportFormat): Promise<ExportedConversation> {
   const source = async function* (): AsyncGenerator<readonly OwnLine[]> {
-    // In two pieces: nobody may rely on getting all at once.
+    // In two chunks, because a consumer must not rely on getting all lines at once.
     const half = Math.floor(lines.length / 2);
     yield lines.slice(0, half);
     yield lines.slice(half);
@@ -55,8 +55,8 @@ export function historyOf(lines: readonly OwnLine[]): ResponseItem[] {
   return history;
 }
 
-/** One thing that happens in a conversation, given what the history is then. */
-type Happening = (history: readonly ResponseItem[], number: number) => OwnLine[];
+/** Generates the lines of one step in a conversation, given the history before it. */
+type Step = (history: readonly ResponseItem[], number: number) => OwnLine[];
 
 const word = fc.oneof(fc.constantFrom("one", "two\nthree", "<b>", "東京 😀", "`x`", "\u202e"), fc.string());
 
@@ -67,7 +67,7 @@ const step = fc.record({
   isParallel: fc.boolean(),
 });
 
-const turn: Arbitrary<Happening> = fc
+const turn: Arbitrary<Step> = fc
   .record({ asks: word, steps: fc.array(step, { maxLength: 3 }), answer: word, isFramed: fc.boolean() })
   .map(({ asks, steps, answer, isFramed }) => (_, number) => {
     const items = [
@@ -93,8 +93,8 @@ const turn: Arbitrary<Happening> = fc
     ];
   });
 
-/** What is kept is the end of the history, or some of it; with the summary before, behind, or not at all. */
-const compaction: Arbitrary<Happening> = fc
+/** A compaction that keeps the end or a part of the history, with the summary first, last or missing. */
+const compaction: Arbitrary<Step> = fc
   .record({
     keep: fc.constantFrom<"tail" | "users" | "nothing">("tail", "users", "nothing"),
     place: fc.constantFrom<"first" | "last" | "none">("first", "last", "none"),
@@ -102,7 +102,7 @@ const compaction: Arbitrary<Happening> = fc
     text: word,
   })
   .map(({ keep, place, hasNotes, text }) => (all) => {
-    // A summary stands for the one before, too.
+    // A new summary replaces the earlier one.
     const history = all.filter((item) => !(item.type === "message" && item.summary === true));
     const cut = history.findLastIndex(isUser);
     const kept = { tail: history.slice(cut === -1 ? history.length : cut), users: history.filter(isUser), nothing: [] };
@@ -120,7 +120,7 @@ const compaction: Arbitrary<Happening> = fc
       read_files: [],
       modified_files: ["a.txt"],
     };
-    // As a file has it: nothing of it is the same object.
+    // Cloned, because lines from a file share no objects.
     const replacement_history = structuredClone(items);
     return [
       {
@@ -131,17 +131,17 @@ const compaction: Arbitrary<Happening> = fc
     ];
   });
 
-const rollback: Arbitrary<Happening> = fc
+const rollback: Arbitrary<Step> = fc
   .integer({ min: 1, max: 3 })
   .map((num_turns) => () => [eventLine({ type: "thread_rolled_back", num_turns })]);
 
-const replacement: Arbitrary<Happening> = fc
+const replacement: Arbitrary<Step> = fc
   .array(word, { maxLength: 2 })
   .map((words) => () => [
     { timestamp, type: "cody", payload: { type: "history_replaced", items: words.map((text) => user(text)) } },
   ]);
 
-/** The lines of a conversation in which something was said at least once. */
+/** The lines of any conversation with at least one message. */
 export const anyConversation: Arbitrary<OwnLine[]> = fc
   .tuple(
     turn,
@@ -157,8 +157,8 @@ export const anyConversation: Arbitrary<OwnLine[]> = fc
   )
   .map(([first, others]) => {
     const lines: OwnLine[] = [metaLine()];
-    for (const [index, happening] of [first, ...others].entries()) {
-      lines.push(...happening(historyOf(lines), index + 1));
+    for (const [index, step] of [first, ...others].entries()) {
+      lines.push(...step(historyOf(lines), index + 1));
     }
     return lines;
   });

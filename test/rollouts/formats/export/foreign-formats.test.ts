@@ -19,7 +19,7 @@ import {
   turnOf,
 } from "./export-helpers.js";
 
-/** What our own reader makes of a text. */
+/** The history our own reader returns for an exported text. */
 async function readBack(text: string): Promise<ResponseItem[]> {
   const path = join(await temporaryFolder(), "a.jsonl");
   await writeFile(path, text);
@@ -30,7 +30,7 @@ async function readBack(text: string): Promise<ResponseItem[]> {
   return history;
 }
 
-/** An item as the forms can say it. */
+/** An item reduced to what the formats can store. */
 function plain(item: ResponseItem): ResponseItem {
   if (item.type === "message") {
     return item.role === "user" ? user(messageText(item)) : assistant(messageText(item));
@@ -40,7 +40,7 @@ function plain(item: ResponseItem): ResponseItem {
   return { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text }] };
 }
 
-test("Envoy's lines are read back to what the model sees", async () => {
+test("an Envoy export is read back as the same model input", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const history = await readBack(await exportedText(lines, "envoy"));
@@ -50,7 +50,7 @@ test("Envoy's lines are read back to what the model sees", async () => {
   );
 });
 
-/** The history with each summary where the form has it: before what is kept. */
+/** The history with each summary before the kept items, as the format stores it. */
 function withSummariesFirst(lines: readonly OwnLine[]): ResponseItem[] {
   const history: ResponseItem[] = [];
   let shown: ResponseItem[] = [];
@@ -82,7 +82,7 @@ function summaryFirst(line: Extract<OwnLine, { type: "compacted" }>, history: re
   return [user(`[Session Summary]\n${messageText(found)}${files}`), ...history.toSpliced(at, 1)];
 }
 
-test("a tree of entries is read back to what the model sees, with summaries where the form has them", async () => {
+test("a Diligent export is read back as the same model input, with each summary before the kept items", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const text = await exportedText(lines, "diligent");
@@ -92,7 +92,7 @@ test("a tree of entries is read back to what the model sees, with summaries wher
   );
 });
 
-test("entries have ids of eight digits, name the one before, and begin with the version", async () => {
+test("Diligent entries have ids of eight digits and a parent, and the first line has the version", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const [header, ...entries] = (await exportedText(lines, "diligent"))
@@ -135,7 +135,7 @@ const compactedLine = (items: ResponseItem[]): OwnLine => ({
   },
 });
 
-test("a compaction that keeps the end points at it, and has its files once", async () => {
+test("a Diligent compaction that keeps the end refers to its first kept entry, and lists its files once", async () => {
   const said = "[Session Summary]\nThey counted.\n## Files Read\n- a.txt\n\n## Files Modified\n- b.txt";
   const items = [{ ...user(said), summary: true as const }, user("two"), assistant("second")];
   const lines = [metaLine(), ...[user("one"), assistant("first"), user("two"), assistant("second")].map(itemLine)];
@@ -162,7 +162,7 @@ test("a compaction that keeps the end points at it, and has its files once", asy
 const summary = (text: string) => ({ ...user(`[Session Summary]\n${text}`), summary: true as const });
 const turn = (number: string) => [user(number), assistant(`answer ${number}`)];
 
-test("compactions that keep a turn an earlier one kept point at it instead of repeating it", async () => {
+test("a Diligent compaction refers to a turn that an earlier one kept instead of repeating it", async () => {
   const [two, three] = [turn("two"), turn("three")];
   const lines = [
     metaLine(),
@@ -189,7 +189,7 @@ test("compactions that keep a turn an earlier one kept point at it instead of re
   expect((await readBack(text)).map(plain).slice(1)).toEqual([...three, ...turn("four")].map(plain));
 });
 
-test("what the model did in a row is one message of a tree", async () => {
+test("consecutive model items become one Diligent message", async () => {
   const items = [user("go"), thought("hm"), assistant("I look."), call("call_1"), output("call_1"), assistant("done")];
   const text = await exportedText([metaLine(), ...turnOf(...items)], "diligent");
   const roles = text
@@ -199,7 +199,7 @@ test("what the model did in a row is one message of a tree", async () => {
   expect(roles).toEqual(["user", "assistant", "tool_result", "assistant"]);
 });
 
-test("Envoy's lines are numbered and say where the conversation was", async () => {
+test("Envoy lines are numbered and contain the working directory", async () => {
   const text = await exportedText(
     [metaLine(), ...turnOf(user("go"), call("call_1", "read_file", { path: "a" }), output("call_1", "it"))],
     "envoy",
@@ -242,7 +242,7 @@ test("Envoy's lines are numbered and say where the conversation was", async () =
   ]);
 });
 
-test("what a form has no place for is counted", async () => {
+test("items a format cannot store are counted", async () => {
   const image = {
     ...user("see"),
     content: [{ type: "input_image" as const, image_url: "data:image/png;base64,AA==" }],
@@ -253,7 +253,7 @@ test("what a form has no place for is counted", async () => {
   expect(Object.fromEntries(envoy.left)).toEqual({ input_image: 1, ghost_snapshot: 1, "call without a result": 1 });
 });
 
-test("a tree has no place for what a developer told the model", async () => {
+test("developer messages cannot be stored in the Diligent format", async () => {
   const tree = await exported([metaLine(), ...turnOf(developer("be kind"), user("go"), assistant("ok"))], "diligent");
   for await (const _ of tree) expect(tree.format).toBe("diligent");
   expect(Object.fromEntries(tree.left)).toEqual({ "developer message": 1 });

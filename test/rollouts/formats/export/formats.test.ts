@@ -30,7 +30,7 @@ interface JsonExport {
   readonly counts: { readonly turns: number; readonly items: number; readonly tool_calls: number };
 }
 
-test("JSON has every item of the rollout in its turns, and the history as the model sees it", async () => {
+test("JSON contains every item of the rollout by turn, and the history as sent to the model", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const { history, turns, counts } = JSON.parse(await exportedText(lines, "json")) as JsonExport;
@@ -45,7 +45,7 @@ test("JSON has every item of the rollout in its turns, and the history as the mo
   );
 });
 
-test("JSON says what the conversation is, how it was played, and what its calls gave", async () => {
+test("JSON contains the conversation's metadata, its turns and the results of its calls", async () => {
   const usage = {
     input_tokens: 5,
     cached_input_tokens: 0,
@@ -109,7 +109,7 @@ async function codexLines(lines: readonly OwnLine[]): Promise<LineObject[]> {
 
 const codexTypes = ["session_meta", "response_item", "compacted", "turn_context", "event_msg"];
 
-test("what Codex gets has the same history, and no line Codex has no type for", async () => {
+test("a Codex export has the same history, and only lines of types that Codex knows", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const read = await codexLines(lines);
@@ -129,7 +129,7 @@ function isSaid(item: ResponseItem): boolean {
   return item.type === "message" && item.role === "user";
 }
 
-test("what Codex gets stands on its own: listed, without a provider, an old name or a beginning elsewhere", async () => {
+test("a Codex export is self-contained: listed, without a provider, an old name or a history base", async () => {
   const meta = metaLine() as Extract<OwnLine, { type: "session_meta" }>;
   const payload = {
     ...meta.payload,
@@ -146,11 +146,11 @@ test("what Codex gets stands on its own: listed, without a provider, an old name
     metadata: { provider: "offline", model: "offline-1", format: 1 },
     payload: { ...meta.payload, source: "cli" },
   });
-  // Its event is there already.
+  // The rollout already has the item's event.
   expect(others).toEqual([itemLine(user("go")), shown]);
 });
 
-test("a file for Codex is named by a UUID, whatever the conversation is called", () => {
+test("a Codex export's file name contains a UUID, whatever the conversation's id is", () => {
   const named = { conversationId: "my-own-id", title: "x", createdAt: timestamp };
   const name = exportName(named, "codex", 1);
   expect(name).toMatch(/^rollout-2026-11-16T\d\d-\d\d-30-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/);
@@ -163,13 +163,13 @@ test.each([
   ["\u202e☠", "cody-2026-11-16-89abc"],
   ["東京".repeat(100), `cody-2026-11-16-${"東京".repeat(25)}-89abc`],
   ["a b ".repeat(100), `cody-2026-11-16-${"a-b-".repeat(12)}a-89abc`],
-])("a file is named by what it is about: %j", (title, stem) => {
+])("an export file is named after the conversation's title: %j", (title, stem) => {
   const name = exportName({ conversationId: "a-89abc", title, createdAt: timestamp }, "html", 1);
   expect(name).toBe(`${stem.replace("89abc", "a89abc")}.html`);
   expect(Buffer.byteLength(name)).toBeLessThan(255);
 });
 
-test("Markdown shows what was said, and of what tools did as much as the terminal", async () => {
+test("Markdown shows all messages, and as much of tool calls as the terminal", async () => {
   const long = Array.from({ length: 40 }, (_, index) => `line ${index}`).join("\n");
   const report = `Exit code: 3\nWall time: 0.1 seconds\nOutput:\n${long}`;
   const lines: OwnLine[] = [
@@ -252,7 +252,7 @@ let x
 `);
 });
 
-test("no text gets out of its fence or quote in Markdown", async () => {
+test("no text can end its fence or quote in Markdown", async () => {
   const evil = fc.array(fc.constantFrom("`", "```", "````", "~~~", "\n", " ", "# x", "> ", "</details>", "<b>", "a"));
   await fc.assert(
     fc.asyncProperty(
@@ -274,33 +274,30 @@ test("no text gets out of its fence or quote in Markdown", async () => {
   );
 });
 
-test("a conversation in which nothing was said is not exported", async () => {
+test("a conversation without messages is not exported", async () => {
   await expect(exportedText([metaLine()], "json")).rejects.toThrow(EmptyRolloutError);
 });
 
-test("the frames of a turn, and what was told before it, are one turn", async () => {
-  const told = user("<environment_context>here</environment_context>");
-  const lines = [metaLine(), itemLine(told), ...turnOf(user("go"), assistant("ok")), itemLine(user("more"))];
+test("the start and end events of a turn, and context before it, belong to one turn", async () => {
+  const environment = user("<environment_context>here</environment_context>");
+  const lines = [metaLine(), itemLine(environment), ...turnOf(user("go"), assistant("ok")), itemLine(user("more"))];
   const { turns } = JSON.parse(await exportedText(lines, "json")) as JsonExport;
   expect(turns.map(({ items }) => items.length)).toEqual([3, 1]);
 });
 
-test.each(["markdown", "html"] as const)(
-  "a web search by the provider says what was looked for: %s",
-  async (format) => {
-    const search: ResponseItem = {
-      type: "web_search_call",
-      id: "ws_1",
-      status: "completed",
-      action: { type: "search", query: "weather in Paris <b>" },
-    };
-    const text = await exportedText([metaLine(), ...turnOf(user("Rain?"), search, assistant("No."))], format);
-    expect(text).toMatch(/Searched the web for: weather in Paris (?:\\<b|&lt;b)/);
-    expect(text).not.toContain("web\\_search\\_call");
-  },
-);
+test.each(["markdown", "html"] as const)("a provider's web search shows its query: %s", async (format) => {
+  const search: ResponseItem = {
+    type: "web_search_call",
+    id: "ws_1",
+    status: "completed",
+    action: { type: "search", query: "weather in Paris <b>" },
+  };
+  const text = await exportedText([metaLine(), ...turnOf(user("Rain?"), search, assistant("No."))], format);
+  expect(text).toMatch(/Searched the web for: weather in Paris (?:\\<b|&lt;b)/);
+  expect(text).not.toContain("web\\_search\\_call");
+});
 
-test("Markdown has the characters of a text as they are", async () => {
+test("Markdown keeps the characters of a text unchanged", async () => {
   const said = "A\u001b[31mred\u0007 \u202eB\u009b end";
   expect(await exportedText([metaLine(), itemLine(user("hi")), itemLine(assistant(said))], "markdown")).toContain(said);
 });

@@ -2,7 +2,7 @@ import type { OwnLine } from "../../../../src/messages/rollout-line.js";
 import { assistant, call, output, thought, user } from "../../../compaction/items.js";
 import { metaLine, turnOf } from "./export-helpers.js";
 
-/** A conversation in which a text stands wherever one can stand. */
+/** A conversation with the given text in every place that can hold a text. */
 export function everywhere(text: string): OwnLine[] {
   return [
     metaLine(),
@@ -22,7 +22,7 @@ export function everywhere(text: string): OwnLine[] {
   ];
 }
 
-/** What a page must not obey, and what would be asked for there if it did. */
+/** Texts a page must not interpret, and the origin they would load from. */
 export function hostileTexts(origin: string): string[] {
   return [
     "<script>document.title = 'owned'</script>",

@@ -7,11 +7,14 @@ import { readPage } from "./page-reader.js";
 
 const hostile = hostileTexts("http://127.0.0.1:1");
 
-test.each(hostile.map((text) => [text.slice(0, 60), text] as const))("nothing of %j is obeyed", async (_, text) => {
-  expect(readPage(await exportedText(everywhere(text), "html")).problems).toEqual([]);
-});
+test.each(hostile.map((text) => [text.slice(0, 60), text] as const))(
+  "%j is not interpreted as HTML",
+  async (_, text) => {
+    expect(readPage(await exportedText(everywhere(text), "html")).problems).toEqual([]);
+  },
+);
 
-test("nothing of any text is obeyed, wherever it stands", async () => {
+test("no text is interpreted as HTML, wherever it occurs", async () => {
   const sign = fc.constantFrom(...hostile, "<", ">", '"', "'", "&", "`", "[", "](", ")", "\n", "    ");
   const piece = fc.oneof(sign, fc.string({ unit: "binary" }));
   await fc.assert(
@@ -23,27 +26,27 @@ test("nothing of any text is obeyed, wherever it stands", async () => {
   );
 });
 
-test("every conversation is a page that is well formed and has a place for each of its turns", async () => {
+test("every conversation becomes a well-formed page with a section for each turn", async () => {
   await fc.assert(
     fc.asyncProperty(anyConversation, async (lines) => {
       const { tags, problems } = readPage(await exportedText(lines, "html"));
       expect(problems).toEqual([]);
       const links = tags.flatMap(({ name, values }) => (name === "a" ? (values["href"] ?? []) : []));
       const ids = tags.flatMap(({ name, values }) => (name === "section" ? [`#${values["id"]}`] : []));
-      // Each stands in the contents and in its own heading.
+      // Each turn is in the table of contents and in its own heading.
       expect(links.filter((link) => link.startsWith("#")).toSorted()).toEqual([...ids, ...ids].toSorted());
     }),
     { numRuns: 60 },
   );
 });
 
-test("what cannot be seen is named", async () => {
+test("invisible characters are shown by name", async () => {
   const page = await exportedText([metaLine(), itemLine(user("a\u202eb\u001bc\r\nd👩‍💻"))], "html");
   expect(page).toContain('a<span class="c">U+202E</span>b<span class="c">U+001B</span>c\nd👩‍💻');
   expect(page).toContain("<title>a[U+202E]b[U+001B]c</title>");
 });
 
-test("calls can be opened, and what changes files is shown as a change", async () => {
+test("calls are collapsible, and file changes are shown as diffs", async () => {
   const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same";
   const items = [
     user("go"),
@@ -61,7 +64,7 @@ test("calls can be opened, and what changes files is shown as a change", async (
   expect(page).toContain('<span class="badge">exit 2</span>');
 });
 
-test("what a model writes in Markdown is shown as it means it", async () => {
+test("the model's Markdown is rendered", async () => {
   const text =
     "## Plan\n\n1. **bold** `<b>`\n2. [docs](https://example.com/?a=1&b=2)\n\n> quote &lt;x&gt;\n\n```ts\nlet a = 1 < 2;\n```";
   const page = await exportedText([metaLine(), ...turnOf(user("go"), assistant(text))], "html");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** All that a page may consist of. */
+/** The elements a page may contain. */
 const elements = new Set(
   (
     "html head meta title style body div header h1 dl dt dd nav h2 ol li span a main section p article h3 h4 h5 h6 " +
@@ -26,12 +26,12 @@ export interface Tag {
 
 export interface PageReading {
   readonly tags: readonly Tag[];
-  /** What should not be in it; empty for a page nobody has to fear. */
+  /** Forbidden content; empty for a safe page. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads a page more strictly than any browser: what is no tag in exactly the form we write is a problem, as is any
+ * Reads a page more strictly than any browser: a tag that is not exactly in the form we write is a problem, as is any
  * other `<`, `>` or quote.
  */
 export function readPage(page: string): PageReading {
@@ -73,7 +73,7 @@ function problemsIn({ name, values }: Tag): string[] {
   ];
 }
 
-/** Only our own style holds, and it asks for nothing; the policy stands before everything that comes from outside. */
+/** Checks that the page has only our own style, which loads nothing, and that the policy comes before any foreign content. */
 function problemsOfPolicy(page: string, tags: readonly Tag[], style: string): string[] {
   const hash = createHash("sha256").update(style).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;

@@ -33,7 +33,7 @@ async function exportFile(path: string, id: string, folder: string): Promise<str
   return target;
 }
 
-test.each(recorded)("what Codex recorded is exported for Codex with the same history: %s", async (scenario) => {
+test.each(recorded)("a recorded Codex rollout is exported for Codex with the same history: %s", async (scenario) => {
   const folder = await temporaryFolder();
   for (const { id, path } of await putCodexRollouts(folder, scenario)) {
     const target = await exportFile(path, id, folder);
@@ -49,7 +49,7 @@ test.each(recorded)("what Codex recorded is exported for Codex with the same his
 });
 
 test.each(["turns", "turns-compacted", "messages", "entries-1", "entries-2"])(
-  "a conversation in another form is exported for Codex with the same history: %s",
+  "a conversation in an older format is exported for Codex with the same history: %s",
   async (form) => {
     const folder = await temporaryFolder();
     const path = join(fixtures, "forms", `${form}.jsonl`);
@@ -59,7 +59,7 @@ test.each(["turns", "turns-compacted", "messages", "entries-1", "entries-2"])(
   },
 );
 
-test.each(recorded)("what Codex recorded can be written in every format: %s", async (scenario) => {
+test.each(recorded)("a recorded Codex rollout can be exported in every format: %s", async (scenario) => {
   const folder = await temporaryFolder();
   const [{ id, path } = { id: "", path: "" }] = await putCodexRollouts(folder, scenario);
   for (const format of exportFormats) {

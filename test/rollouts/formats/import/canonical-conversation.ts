@@ -1,6 +1,6 @@
 import { messageText, type ResponseItem } from "../../../../src/messages/response-item.js";
 
-/** One conversation, which the fixtures tell in every format. */
+/** The conversation that the fixtures contain in every format. */
 export const canonical = [
   { user: "What do a.txt and b.txt say?" },
   { thought: "Both files should be read." },
@@ -15,7 +15,7 @@ export const canonical = [
   { assistant: "The word alpha is longer." },
 ];
 
-/** What items say, without the ids and the words in which programs differ. */
+/** The content of items, without ids and other values that differ between programs. */
 export function plain(items: readonly ResponseItem[]): unknown[] {
   const commands = new Map<string, unknown>();
   return items.map((item) => {

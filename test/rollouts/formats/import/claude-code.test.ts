@@ -17,7 +17,7 @@ const session = "11111111-2222-4333-8444-555555555555";
 const model = "claude-sonnet-4-5";
 let made = 0;
 
-/** A line as Claude Code writes it, behind another one. */
+/** A line in Claude Code's format that follows the given one. */
 function entry(parent: { readonly uuid: string } | null, fields: object) {
   made += 1;
   const uuid = `00000000-0000-4000-8000-${String(made).padStart(12, "0")}`;
@@ -39,7 +39,7 @@ async function read(lines: readonly (object | string)[]) {
   return { plain: plain(importedItems(written)), losses: imported.losses, imported, items: importedItems(written) };
 }
 
-test("what Claude Code wrote with an agent, an image, a compaction and a branch", async () => {
+test("a Claude Code session with a sub-agent, an image, a compaction and a branch is imported", async () => {
   const { result: imported, lines } = await importFixture("claude-code-compacted.jsonl");
   expect(imported.losses.counts).toEqual({
     abandoned_entries: 2,
@@ -79,7 +79,7 @@ test("what Claude Code wrote with an agent, an image, a compaction and a branch"
   expect(JSON.stringify(items)).not.toContain("A branch.");
 });
 
-test("a thought keeps its signature, and what is sealed as a whole stays sealed", async () => {
+test("thinking keeps its signature, and redacted thinking stays encrypted", async () => {
   const first = user(null, "hi");
   const second = said(first, "m1", { type: "thinking", thinking: "Hm.", signature: "sig" });
   const third = said(second, "m1", { type: "redacted_thinking", data: "sealed" });
@@ -97,7 +97,7 @@ test("a thought keeps its signature, and what is sealed as a whole stays sealed"
   ]);
 });
 
-test("for Codex a thought is shown and not sent", async () => {
+test("in the Codex layout imported thinking is shown but not part of the history", async () => {
   const first = user(null, "hi");
   const second = said(first, "m1", { type: "thinking", thinking: "Hm.", signature: "sig" });
   const path = await sourceOf([first, second, said(second, "m1", text("hello"))]);
@@ -111,7 +111,7 @@ test("for Codex a thought is shown and not sent", async () => {
   expect(imported).toMatchObject({ rolloutPath: expect.stringContaining(join(codexHome, "sessions", "2026")) });
 });
 
-test("results that came before the model had said all stand behind its calls, and none is missed", async () => {
+test("results recorded before the model's last call are placed after all its calls", async () => {
   const first = user(null, "both");
   const one = said(first, "m1", call("c1", "one"));
   const early = user(one, result("c1", "1"));
@@ -128,7 +128,7 @@ test("results that came before the model had said all stand behind its calls, an
   ]);
 });
 
-test("sub-agents in the file and beside it are counted and left out", async () => {
+test("sub-agents in the file and in separate files are counted and left out", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, `${session}.jsonl`);
   await mkdir(join(folder, session, "subagents"), { recursive: true });
@@ -147,7 +147,7 @@ test("sub-agents in the file and beside it are counted and left out", async () =
   expect(imported.losses.counts).toEqual({ sidechain_entries: 2, subagent_files: 1 });
 });
 
-test("a command the model heard of was said, and one it did not was none of its business", async () => {
+test("slash commands sent to the model are imported, and local commands are left out", async () => {
   const ran = user(null, "<command-name>/model</command-name>\n<command-args></command-args>");
   const printed = user(ran, "<local-command-stdout>Set model</local-command-stdout>");
   const asked = user(
@@ -164,7 +164,7 @@ test("a command the model heard of was said, and one it did not was none of its 
   expect({ turns: imported.turns, counts: losses.counts }).toEqual({ turns: 1, counts: { local_commands: 1 } });
 });
 
-test("the name somebody gave is the name, else the one that was made up", async () => {
+test("the custom title is the name, otherwise the generated one", async () => {
   const first = user(null, "hi");
   const lines = [
     { type: "summary", summary: "An old title", leafUuid: first.uuid },
@@ -178,7 +178,7 @@ test("the name somebody gave is the name, else the one that was made up", async 
   expect((await read(lines.slice(0, 3))).imported.name).toBe("An old title");
 });
 
-test("a damaged line, a torn one and one that comes twice cost only themselves", async () => {
+test("damaged, torn and duplicate lines are skipped without losing others", async () => {
   const first = user(null, "one");
   const second = said(first, "m1", text("lost"));
   const third = user(second, "two");
@@ -200,7 +200,7 @@ test("a damaged line, a torn one and one that comes twice cost only themselves",
   });
 });
 
-test("what no item can hold is counted by what it is", async () => {
+test("content that no item can hold is counted by kind", async () => {
   const first = user(null, [
     text("see"),
     { type: "document", source: {} },
@@ -223,7 +223,7 @@ test("what no item can hold is counted by what it is", async () => {
   });
 });
 
-test("entries that do not name the one before them are read in the order of the file", async () => {
+test("entries without parents are read in the order of the file", async () => {
   const lines = [
     user(null, "one"),
     said(null, "m1", text("first")),
@@ -251,7 +251,7 @@ test("entries that do not name the one before them are read in the order of the 
   }
 });
 
-test("an entry without a link behind others that have one follows the one before it", async () => {
+test("an entry without a parent among entries with parents follows the entry before it", async () => {
   const first = user(null, "one");
   const second = said(first, "m1", text("first"));
   const { parentUuid: _, ...third } = user(second, "two");

@@ -18,7 +18,7 @@ async function exported(manager: ConversationManager, id: string): Promise<Expor
   return JSON.parse(pieces.join("")) as Exported;
 }
 
-/** Everything but when it was last written to, and how it was started: that it was imported. */
+/** All exported facts except the modification time and the source, which differ after an import. */
 function comparable({ metadata, ...rest }: Exported): object {
   const [facts, meta] = [{ ...rest }, { ...(metadata as Record<string, unknown>) }];
   for (const key of ["source", "session_source", "timestamp"]) delete meta[key];
@@ -26,8 +26,8 @@ function comparable({ metadata, ...rest }: Exported): object {
   return { ...facts, metadata: meta };
 }
 
-/** A conversation with everything that can happen to a history. */
-async function played() {
+/** A conversation with every kind of change to a history. */
+async function changedConversation() {
   const replies = [
     callsAt(3000, "call_1", "/etc/hostname"),
     saysAt("It is a name.", 3100),
@@ -54,8 +54,8 @@ async function fileOf(value: unknown, name: string): Promise<string> {
   return path;
 }
 
-test("an exported file is imported as the same conversation: turns, compactions, counts, history and name", async () => {
-  const { manager, id, history } = await played();
+test("a JSON export is imported as the same conversation: turns, compactions, counts, history and name", async () => {
+  const { manager, id, history } = await changedConversation();
   const first = await exported(manager, id);
   expect(first.turns).toHaveLength(5);
 
@@ -88,8 +88,8 @@ test("a compaction of an imported conversation can be undone", async () => {
   expect(resumed.getHistory()).toEqual(before);
 });
 
-test("an export without the histories behind its changes still has its last history", async () => {
-  const { manager, id, history } = await played();
+test("an export without the histories of its changes is imported with its last history", async () => {
+  const { manager, id, history } = await changedConversation();
   const { turns, ...rest } = await exported(manager, id);
   const older = turns.map((turn) => ({
     ...turn,
@@ -101,8 +101,8 @@ test("an export without the histories behind its changes still has its last hist
   expect((await other.manager.resumeConversation(id)).getHistory()).toEqual(history);
 });
 
-test("what an edited export has that nobody knows is counted, and the rest is imported", async () => {
-  const { manager, id } = await played();
+test("unknown content of an edited export is counted, and the rest is imported", async () => {
+  const { manager, id } = await changedConversation();
   const first = await exported(manager, id);
   const [turn = {}, ...others] = first.turns;
   const items = [{ type: "message", role: "user", content: 7 }, ...(turn["items"] as unknown[])];
@@ -116,8 +116,8 @@ test("what an edited export has that nobody knows is counted, and the rest is im
   });
 });
 
-test("files named after conversations in one folder are imported together", async () => {
-  const { manager, id } = await played();
+test("exports in one folder are imported together", async () => {
+  const { manager, id } = await changedConversation();
   const folder = await temporaryFolder();
   const exports = [await exported(manager, id)];
   const { conversation } = await manager.newConversation({ provider: "offline", model: "offline" });

@@ -68,7 +68,7 @@ const formats = [
   },
 ];
 
-test.each(formats)("$name is the same conversation as all others", async (expected) => {
+test.each(formats)("$name is imported as the canonical conversation", async (expected) => {
   const { result, lines } = await importFixture(expected.name);
   expect(plain(importedItems(lines))).toEqual(canonical);
   expect(result).toEqual({
@@ -90,7 +90,7 @@ test.each(formats)("$name is the same conversation as all others", async (expect
   });
 });
 
-test.each(formats)("the times of $name are those it says", async ({ name }) => {
+test.each(formats)("an import of $name keeps its times", async ({ name }) => {
   const { lines } = await importFixture(name);
   const times = lines.filter(({ type }) => type === "response_item").map(({ timestamp }) => Date.parse(timestamp));
   expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -99,10 +99,10 @@ test.each(formats)("the times of $name are those it says", async ({ name }) => {
   expect(last - first).toBeLessThan(60_000);
 });
 
-// What a compaction has left is one turn.
+// A compacted history is one turn.
 const uncompacted = formats.filter(({ name }) => name !== "diligent-2.jsonl");
 
-test.each(uncompacted)("the turns of $name are those it says", async ({ name }) => {
+test.each(uncompacted)("an import of $name keeps its turns", async ({ name }) => {
   const { result } = await importFixture(name);
   const grouping = new TurnGrouping();
   const reading = readRollout(result.rolloutPath ?? "", result.conversationId);
@@ -112,7 +112,7 @@ test.each(uncompacted)("the turns of $name are those it says", async ({ name }) 
   expect(turns).toEqual([canonical.slice(0, 9), canonical.slice(9)]);
 });
 
-test.each(formats)("$name goes on as a conversation of cody", async ({ name }) => {
+test.each(formats)("an imported $name conversation can be continued", async ({ name }) => {
   const { manager } = await openManager({ cwd: "/" });
   const result = await manager.importConversation(join(importFixtures, name));
   const conversation = await manager.resumeConversation(result.conversationId, {
@@ -127,7 +127,7 @@ test.each(formats)("$name goes on as a conversation of cody", async ({ name }) =
   expect(plain(conversation.getHistory()).slice(0, before.length)).toEqual(before);
 });
 
-test("what a compaction kept is what the model goes on with", async () => {
+test("the model gets the history that a compaction kept", async () => {
   const { manager } = await openManager({ cwd: "/" });
   const { conversationId } = await manager.importConversation(join(importFixtures, "diligent-2.jsonl"));
   const conversation = await manager.resumeConversation(conversationId, { provider: "offline", model: "offline" });

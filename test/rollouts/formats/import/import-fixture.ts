@@ -19,7 +19,7 @@ export interface Imported {
   readonly lines: JsonLine[];
 }
 
-/** Imports a file into an empty home. */
+/** Imports a file into an empty home directory. */
 export async function importFile(
   path: string,
   { config, ...options }: ImportOptions & Pick<ManagerOptions, "config"> = {},
@@ -34,19 +34,19 @@ export async function importFixture(name: string): Promise<Imported> {
   return await importFile(join(importFixtures, name));
 }
 
-/** Writes lines, or what is no line, into a file of its own. */
+/** Writes lines or raw text to a new file. */
 export async function sourceOf(lines: readonly (object | string)[], name = "source.jsonl"): Promise<string> {
   const path = join(await temporaryFolder(), name);
   await writeFile(path, lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join(""));
   return path;
 }
 
-/** The items of the lines, in order, whatever a compaction took away behind them. */
+/** The items of the lines in order, including those a later compaction removed. */
 export function importedItems(lines: readonly JsonLine[]): ResponseItem[] {
   return lines.flatMap(({ type, payload }) => (type === "response_item" ? [payload as unknown as ResponseItem] : []));
 }
 
-/** What each compaction has left, in plain words. */
+/** The replacement history of each compaction in the plain form. */
 export function replacedHistories(lines: readonly JsonLine[]): unknown[][] {
   return lines.flatMap(({ type, payload }) =>
     type === "compacted" ? [plain(payload["replacement_history"] as ResponseItem[])] : [],

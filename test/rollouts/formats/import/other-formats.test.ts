@@ -17,7 +17,7 @@ async function historyOf(path: string | null): Promise<unknown[]> {
 }
 
 test.each(["v0.58.0/tools", "v0.147.0/compact-twice", "v0.166.0/fork", "v0.166.0/revert", "v0.166.0/compact-remote"])(
-  "what Codex wrote (%s) has the same history when it is imported",
+  "an imported Codex rollout (%s) has the same history",
   async (scenario) => {
     for (const { path } of await putCodexRollouts(await temporaryFolder(), scenario)) {
       const { result, lines } = await importFile(path);
@@ -28,7 +28,7 @@ test.each(["v0.58.0/tools", "v0.147.0/compact-twice", "v0.166.0/fork", "v0.166.0
   },
 );
 
-test("a rollout that begins in another one which is missing is refused", async () => {
+test("a rollout whose parent is missing is refused", async () => {
   const path = await sourceOf([
     {
       timestamp: "2026-01-01T00:00:00.000Z",
@@ -51,7 +51,7 @@ test("a rollout that begins in another one which is missing is refused", async (
   await expect(importFile(path)).rejects.toThrow("its history starts in another rollout, which is missing");
 });
 
-test("a conversation of cody goes from one home to another, and knows that it was there", async () => {
+test("a cody conversation is imported into another home, and recognised in its own", async () => {
   const { manager } = await openManager({ cwd: "/" });
   const { conversation } = await manager.newConversation({ provider: "offline", model: "offline", name: "Alice" });
   await conversation.processMessage("my name is Alice");
@@ -73,7 +73,7 @@ test("a conversation of cody goes from one home to another, and knows that it wa
   expect(copied.conversationId).not.toBe(conversation.id);
 });
 
-test("a form cody has gone on with in its own lines is one conversation", async () => {
+test("a file in an older format that cody continued in its own format is one conversation", async () => {
   const path = join(await temporaryFolder(), "mixed.jsonl");
   const more = [user("three"), assistant("third")].map((payload) =>
     JSON.stringify({ timestamp: "2026-03-01T00:00:00.000Z", type: "response_item", payload }),
@@ -85,13 +85,13 @@ test("a form cody has gone on with in its own lines is one conversation", async 
   }
 });
 
-test("a compaction in whole turns stays one", async () => {
+test("a compaction in the turns format stays a compaction", async () => {
   const path = join(importFixtures, "..", "forms", "turns-compacted.jsonl");
   const { result } = await importFile(path);
   expect(await historyOf(result.rolloutPath)).toEqual(await historyOf(path));
 });
 
-test("a message of Envoy that has its call and its result in one", async () => {
+test("an Envoy message with a call and its result becomes two items", async () => {
   const { result, lines } = await importFile(join(importFixtures, "..", "forms", "messages.jsonl"));
   expect(plain(importedItems(lines)).slice(2, 4)).toEqual([
     { call: "read", command: undefined },
@@ -100,7 +100,7 @@ test("a message of Envoy that has its call and its result in one", async () => {
   expect(result.losses.counts).toEqual({ signatures: 1 });
 });
 
-test("JSON in the words of chat APIs, with images and what nobody knows", async () => {
+test("JSON in the format of chat APIs is imported, with images and unknown content", async () => {
   const path = await sourceOf(
     [
       JSON.stringify({
@@ -150,19 +150,22 @@ test.each([
     { turns: [{ turn_id: "t", messages: serdeMessages, tool_calls: [] }], max_turns: 9, total_tokens: 0 },
   ],
   ["in a list", serdeMessages],
-])("messages in serde's default form %s; a result without its call keeps its tool's name", async (_, value) => {
-  const { result, lines } = await importFile(await sourceOf([JSON.stringify(value, null, 2)], "history.json"));
-  expect(importedItems(lines)).toMatchObject([
-    { role: "user", content: [{ text: "list" }, { type: "input_image", image_url: "https://example.com/a.png" }] },
-    { type: "function_call", call_id: "call_1", name: "bash", arguments: "{}" },
-    { type: "function_call_output", call_id: "call_1", output: "a.txt" },
-    { type: "reasoning", content: [{ text: "I looked." }] },
-    { role: "assistant", content: [{ text: "One file." }] },
-  ]);
-  expect(result.losses.counts).toEqual({ tool_details: 1 });
-});
+])(
+  "messages in serde's default format %s are imported; a result without its call keeps its tool's name",
+  async (_, value) => {
+    const { result, lines } = await importFile(await sourceOf([JSON.stringify(value, null, 2)], "history.json"));
+    expect(importedItems(lines)).toMatchObject([
+      { role: "user", content: [{ text: "list" }, { type: "input_image", image_url: "https://example.com/a.png" }] },
+      { type: "function_call", call_id: "call_1", name: "bash", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: "a.txt" },
+      { type: "reasoning", content: [{ text: "I looked." }] },
+      { role: "assistant", content: [{ text: "One file." }] },
+    ]);
+    expect(result.losses.counts).toEqual({ tool_details: 1 });
+  },
+);
 
-test("an import that was cut off is told from a whole one", async () => {
+test("an incomplete import is distinguished from a complete one", async () => {
   const { manager, home } = await openManager({});
   const path = join(importFixtures, "pi.jsonl");
   const first = await manager.importConversation(path);
@@ -181,7 +184,7 @@ const chat = (text: string, facts: object = {}): string =>
     ],
   });
 
-test("two conversations without an id that begin alike are two", async () => {
+test("two conversations without an id that start with the same text are imported separately", async () => {
   const { manager } = await openManager({});
   const [one, other] = [await sourceOf([chat("one")], "one.json"), await sourceOf([chat("two")], "two.json")];
   const first = await manager.importConversation(one);
@@ -194,7 +197,7 @@ test("two conversations without an id that begin alike are two", async () => {
   });
 });
 
-test("two sessions in lines without an id that begin with the same line are two", async () => {
+test("two JSONL sessions without an id that start with the same line are imported separately", async () => {
   const { manager } = await openManager({});
   const timestamp = "2026-01-01T00:00:00.000Z";
   const said = (content: string) => ({ type: "message", timestamp, message: { role: "user", content } });
@@ -205,7 +208,7 @@ test("two sessions in lines without an id that begin with the same line are two"
   expect(results).toMatchObject([{ status: "imported" }, { status: "imported" }]);
 });
 
-test("a source with a name of its own is recognised when it has grown", async () => {
+test("a source with its own session id is recognised after it has grown", async () => {
   const { manager } = await openManager({});
   const facts = { session_id: "work", created_at: "2026-01-01T00:00:00.000Z" };
   const first = await manager.importConversation(await sourceOf([chat("one", facts)], "a.json"));
@@ -216,7 +219,7 @@ test("a source with a name of its own is recognised when it has grown", async ()
   });
 });
 
-test("an export of a conversation without a name comes back without one, and nothing is said to be lost", async () => {
+test("an export of an unnamed conversation is imported without a name and without losses", async () => {
   const { manager } = await openManager({});
   const { conversation } = await manager.newConversation({ provider: "offline", model: "offline" });
   await conversation.processMessage("my name is Alice");
@@ -228,7 +231,7 @@ test("an export of a conversation without a name comes back without one, and not
   expect(result).not.toHaveProperty("name");
 });
 
-test("a first line of Codex that does not say its source is no line of an unknown kind", async () => {
+test("a Codex first line without a source is not counted as unknown", async () => {
   const timestamp = "2026-01-01T00:00:00.000Z";
   const id = "01a1e1e8-ccbc-77c1-8f8d-128974531832";
   const meta = { id, timestamp, cwd: "/projects/site", originator: "codex_cli_rs", cli_version: "0.40.0" };

@@ -7,7 +7,7 @@ const header = { type: "session", version: 3, id: "p", timestamp: time(0), cwd: 
 const ask = (text: string) => ({ role: "user", content: [{ type: "text", text }] });
 const answer = (text: string) => ({ role: "assistant", content: [{ type: "text", text }], api: "openai-completions" });
 
-/** Entries of a tree; each follows the one before it unless it says another. */
+/** Entries of a tree; each follows the entry before it unless it has its own parent. */
 function tree(entries: readonly object[]): object[] {
   return entries.map((entry, at) => ({
     id: id(at),
@@ -25,7 +25,7 @@ async function read(lines: readonly (object | string)[]) {
   return { items, plain: plain(items), result, counts: result.losses.counts, replaced: replacedHistories(written) };
 }
 
-test("what pi wrote over the Responses API keeps what its model sealed, and the ids of its calls", async () => {
+test("a pi session of the Responses API keeps encrypted content and call ids", async () => {
   const { result, lines } = await importFixture("pi-responses.jsonl");
   const items = importedItems(lines);
   expect(plain(items.slice(0, canonical.length))).toEqual(canonical);
@@ -49,7 +49,7 @@ test("what pi wrote over the Responses API keeps what its model sealed, and the 
   expect(result.turns).toBe(3);
 });
 
-test("a branch that was left is left, and its summary told", async () => {
+test("an abandoned branch is left out, and its summary is imported", async () => {
   const { plain: items, counts } = await read([
     header,
     ...tree([
@@ -73,7 +73,7 @@ test("a branch that was left is left, and its summary told", async () => {
   expect(counts).toEqual({ abandoned_entries: 2, extension_data: 1, labels: 1 });
 });
 
-test("a compaction keeps what it names, and the files once", async () => {
+test("a compaction keeps the entries it names, and its files once", async () => {
   const { plain: items, replaced } = await read([
     header,
     ...tree([
@@ -101,7 +101,7 @@ test("a compaction keeps what it names, and the files once", async () => {
   ]);
 });
 
-test("the first version, without ids, is one row of entries", async () => {
+test("a session of the first version, without ids, is read in order", async () => {
   const {
     plain: items,
     replaced,
@@ -125,7 +125,7 @@ test("the first version, without ids, is one row of entries", async () => {
   expect(replaced).toEqual([[{ user: "[Session Summary]\nThey began." }, { assistant: "first" }]]);
 });
 
-test("commands run by hand are told as Codex tells them, and begin no turn", async () => {
+test("user shell commands are imported in Codex's format and start no turn", async () => {
   const ran = {
     role: "bashExecution",
     command: "ls",
@@ -155,7 +155,7 @@ test("commands run by hand are told as Codex tells them, and begin no turn", asy
   expect({ counts, turns: result.turns }).toEqual({ counts: { excluded: 1, unknown_parts: 1 }, turns: 1 });
 });
 
-test("images come along, from people and from tools", async () => {
+test("images of users and tools are imported", async () => {
   const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
   const { items, counts } = await read([
     header,
@@ -196,7 +196,7 @@ test("images come along, from people and from tools", async () => {
   expect(counts).toEqual({ error_marks: 1, images: 1, signatures: 1, tool_details: 1 });
 });
 
-test("where an entry is lost the one before it goes on", async () => {
+test("an entry whose parent is lost follows the entry before it", async () => {
   const [first = {}, second = {}, third = {}] = tree([
     { type: "message", message: ask("one") },
     { type: "message", message: answer("lost") },

@@ -17,7 +17,7 @@ const sources = [
   ...manifest.map(({ file }) => ({ name: file, path: join(codexFixtures, file) })),
 ];
 
-/** The number of turns that an import reports, and that an export of the result has. */
+/** The number of turns an import reports, and the number in an export of the result. */
 async function turnCounts(path: string): Promise<{ imported: number; counted: number; exported: number }> {
   const { manager } = await openManager({ cwd: "/" });
   const result = await manager.importConversation(path);
@@ -28,13 +28,13 @@ async function turnCounts(path: string): Promise<{ imported: number; counted: nu
   return { imported: result.turns, counted: counts.turns, exported: turns.length };
 }
 
-test.each(sources)("an import of $name counts the turns that an export has", async ({ path }) => {
+test.each(sources)("an import of $name counts the same turns as an export", async ({ path }) => {
   const { imported, counted, exported } = await turnCounts(path);
   expect(imported).toBeGreaterThan(0);
   expect({ counted, exported }).toEqual({ counted: imported, exported: imported });
 });
 
-test("a turn in which nothing was said is not counted, and one without a frame is", async () => {
+test("a turn without messages is not counted, and one without start and end events is", async () => {
   const timestamp = "2026-11-16T10:20:30.000Z";
   const event = (payload: object): object => ({ timestamp, type: "event_msg", payload });
   const message = (role: string, text: string): object => {
@@ -67,7 +67,7 @@ test("a turn in which nothing was said is not counted, and one without a frame i
   expect(await turnCounts(path)).toEqual({ imported: 3, counted: 3, exported: 3 });
 });
 
-test("a turn of old Codex that was interrupted before an answer is a turn", async () => {
+test("a turn of an older Codex that was interrupted before an answer is counted", async () => {
   const aborted = manifest.find(({ file }) => file.startsWith("v0.58.0/aborted/"));
   expect(await turnCounts(join(codexFixtures, aborted?.file ?? ""))).toEqual({ imported: 2, counted: 2, exported: 2 });
 });
