@@ -6,7 +6,7 @@ import { changesOf, editSequences } from "../support/edit-sequences.js";
 
 const numbered = Array.from({ length: 10 }, (_, index) => `${index + 1}\n`);
 
-test("a modification has what the file was, what it is, and hunks with the lines around", () => {
+test("a modification has the old content, the new content and hunks with context lines", () => {
   const tracker = new TurnDiffTracker();
   const [original, modified] = [numbered.join(""), numbered.toSpliced(4, 1, "five\n", "more\n").join("")];
   tracker.recordFileModification("src/main.rs", original, modified);
@@ -39,7 +39,7 @@ test("a modification has what the file was, what it is, and hunks with the lines
   });
 });
 
-test("the summary counts files and lines, and the diff is what git apply takes", () => {
+test("the summary counts files and lines, and the diff is in the format of git apply", () => {
   const tracker = new TurnDiffTracker();
   tracker.recordFileModification("b", "one\n", "two");
   tracker.recordFileCreation("a b", "new\n");
@@ -77,7 +77,7 @@ index 3367afd..0000000
 `);
 });
 
-test("a file keeps what it was at first, and one that is what it was has not changed", () => {
+test("a file keeps its first original content, and a file back at that content is not changed", () => {
   const tracker = new TurnDiffTracker();
   tracker.recordFileModification("a", "1\n", "2\n");
   tracker.recordFileModification("a", "2\n", "3\n");
@@ -90,10 +90,10 @@ test("a file keeps what it was at first, and one that is what it was has not cha
   expect(tracker.isEmpty).toBe(true);
 });
 
-describe("what is no plain text", () => {
+describe("changes other than plain text", () => {
   const cases: readonly (readonly [what: string, change: Parameters<TurnDiffTracker["record"]>[0], diff: string])[] = [
     [
-      "a mode",
+      "a mode change",
       { path: "run", before: file("x\n"), after: { ...file("x\n"), mode: "100755" } },
       "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n",
     ],
@@ -103,7 +103,7 @@ describe("what is no plain text", () => {
       "diff --git a/empty b/empty\nnew file mode 100644\nindex 0000000..e69de29\n",
     ],
     [
-      "an odd name",
+      "a name with special characters",
       { path: 'ü"\t\\', before: file("") },
       'diff --git "a/\\303\\274\\"\\t\\\\" "b/\\303\\274\\"\\t\\\\"\ndeleted file mode 100644\nindex e69de29..0000000\n',
     ],
@@ -134,7 +134,7 @@ index 0000000..63d8dbd
     expect(tracker.generateUnifiedDiff()).toBe(diff);
   });
 
-  test("bytes are no lines, and stand in the diff whole", () => {
+  test("a binary file has no hunks, and is in the diff completely", () => {
     const tracker = new TurnDiffTracker();
     tracker.recordFileModification("a.bin", Buffer.from([0, 1]), Buffer.from([0, 2]));
     expect(tracker.files).toMatchObject([{ additions: 0, deletions: 0, binary: true, hunks: [] }]);
@@ -142,7 +142,7 @@ index 0000000..63d8dbd
   });
 });
 
-test("files that make a diff too long are left out of it, and counted", () => {
+test("files that make the diff too long are left out and counted", () => {
   const tracker = new TurnDiffTracker();
   tracker.recordFileCreation("long", "line\n".repeat(1_000));
   tracker.recordFileCreation("short", "line\n");
@@ -153,7 +153,7 @@ test("files that make a diff too long are left out of it, and counted", () => {
   expect([left_out, files_created, summary.total_additions]).toEqual([1, ["long", "short"], 1_001]);
 });
 
-test("hunks make of the old lines the new ones", () => {
+test("applying the hunks to the old lines gives the new lines", () => {
   fc.assert(
     fc.property(editSequences, (sequence) => {
       const tracker = new TurnDiffTracker();
@@ -177,7 +177,7 @@ function text(bytes: Uint8Array = new Uint8Array()): string {
   return Buffer.from(bytes).toString();
 }
 
-/** Nothing but what the format says. */
+/** Applies hunks by the definition of the format only. */
 function patched(old: string, hunks: readonly DiffHunk[]): string {
   const lines = old.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   let [result, at] = ["", 0];

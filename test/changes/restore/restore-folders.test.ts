@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const run = promisify(execFile);
 
-/** A folder that a command made and another, in a turn, has changed. */
+/** A folder prepared by one shell command and changed by another during a turn. */
 async function changedBy(made: string, turn: string) {
   const opened = await openChanges();
   const { cwd, changes, during, takeBack } = opened;
@@ -18,37 +18,37 @@ async function changedBy(made: string, turn: string) {
   const before = await all();
   const record = await during(() => run("sh", ["-ec", turn], { cwd }));
   const after = await all();
-  /** The turn, then the undo of it, then the undo of that. */
-  const takeBackLast = async () => await takeBack((await changes.records()).at(-1) ?? record);
-  return { ...opened, all, before, after, record, takeBackLast };
+  /** Undoes the latest record: first the turn, then that undo, and so on. */
+  const undoLast = async () => await takeBack((await changes.records()).at(-1) ?? record);
+  return { ...opened, all, before, after, record, undoLast };
 }
 
 test.each([
-  ["a folder was moved", "mkdir -p a/deep; echo 1 >a/x; echo 2 >a/deep/y", "mv a b"],
-  ["a private folder with an empty one was moved", "mkdir -m 700 a; mkdir a/empty; echo 1 >a/x", "mv a b"],
-  ["a folder nobody can write into was moved", "mkdir a; echo 1 >a/x; chmod 555 a", "mv a b"],
-  ["a folder was moved into another", "mkdir -p a b; echo 1 >a/x", "mv a b"],
-  ["a folder was moved one down", "mkdir a; echo 1 >a/x", "mv a t; mkdir a; mv t a/a"],
-  ["two folders changed places", "mkdir a b; echo 1 >a/x; echo 2 >b/y", "mv a t; mv b a; mv t b"],
-  ["a folder became a file", "mkdir -p a/deep/er; echo 1 >a/deep/x", "rm -r a; echo 2 >a"],
-  ["a file became a folder with empty ones", "echo 1 >a", "rm a; mkdir -p a/e/f a/g; echo 2 >a/x"],
-  ["a folder gave way to a link to itself", "mkdir a; echo 1 >a/x", "mv a b; ln -s b a"],
-  ["a link gave way to what it led to", "mkdir a; echo 1 >a/x; ln -s a l", "rm l; mv a l"],
-  ["a folder gave way to a link out of the root", "mkdir a; echo 1 >a/x", "rm -r a; ln -s / a"],
-  ["a link out of the root gave way to a folder", "ln -s / a", "rm a; mkdir -p a/b; echo 1 >a/b/x"],
-  ["names changed in nothing but case", "mkdir a; echo 1 >a/x; echo 2 >File", "mv a A; mv A/x A/X; mv File file"],
-  ["a file was made in a folder that was empty", "mkdir -p a/b", "echo 1 >a/b/x"],
-  ["the last file of a folder was deleted", "mkdir -p a/b; echo 1 >a/b/x", "rm a/b/x"],
-  ["new folders hold each other", "echo 1 >x", "mkdir -p a/b/c/d; echo 1 >a/b/c/d/x; mkdir a/e"],
-])("where %s, files and folders are as they were, and as they became", async (_what, made, turn) => {
-  const { all, before, after, takeBackLast } = await changedBy(made, turn);
+  ["moving a folder", "mkdir -p a/deep; echo 1 >a/x; echo 2 >a/deep/y", "mv a b"],
+  ["moving a private folder with an empty one", "mkdir -m 700 a; mkdir a/empty; echo 1 >a/x", "mv a b"],
+  ["moving a read-only folder", "mkdir a; echo 1 >a/x; chmod 555 a", "mv a b"],
+  ["moving a folder into another", "mkdir -p a b; echo 1 >a/x", "mv a b"],
+  ["moving a folder one level down", "mkdir a; echo 1 >a/x", "mv a t; mkdir a; mv t a/a"],
+  ["swapping two folders", "mkdir a b; echo 1 >a/x; echo 2 >b/y", "mv a t; mv b a; mv t b"],
+  ["replacing a folder by a file", "mkdir -p a/deep/er; echo 1 >a/deep/x", "rm -r a; echo 2 >a"],
+  ["replacing a file by a folder with empty folders", "echo 1 >a", "rm a; mkdir -p a/e/f a/g; echo 2 >a/x"],
+  ["replacing a folder by a symlink to its new place", "mkdir a; echo 1 >a/x", "mv a b; ln -s b a"],
+  ["replacing a symlink by its target", "mkdir a; echo 1 >a/x; ln -s a l", "rm l; mv a l"],
+  ["replacing a folder by a symlink out of the root", "mkdir a; echo 1 >a/x", "rm -r a; ln -s / a"],
+  ["replacing a symlink out of the root by a folder", "ln -s / a", "rm a; mkdir -p a/b; echo 1 >a/b/x"],
+  ["changing only the case of names", "mkdir a; echo 1 >a/x; echo 2 >File", "mv a A; mv A/x A/X; mv File file"],
+  ["creating a file in an empty folder", "mkdir -p a/b", "echo 1 >a/b/x"],
+  ["deleting the last file of a folder", "mkdir -p a/b; echo 1 >a/b/x", "rm a/b/x"],
+  ["creating nested folders", "echo 1 >x", "mkdir -p a/b/c/d; echo 1 >a/b/c/d/x; mkdir a/e"],
+])("undo and redo restore files and folders after %s", async (_what, made, turn) => {
+  const { all, before, after, undoLast } = await changedBy(made, turn);
   for (const expected of [before, after, before]) {
-    expect(await takeBackLast()).toEqual([]);
+    expect(await undoLast()).toEqual([]);
     expect(await all()).toEqual(expected);
   }
 });
 
-test("what git ignores moves along with the rules of its folder, and is neither deleted nor called new", async () => {
+test("ignored files that move with their .gitignore are neither deleted nor reported as new", async () => {
   const made = "mkdir -p a/build; echo build >a/.gitignore; echo 1 >a/x; echo 2 >a/build/y";
   const { cwd, record, plan, takeBack } = await changedBy(made, "mv a b");
   expect(record.files.map(({ path }) => path)).toEqual(["a/.gitignore", "a/x", "b/.gitignore", "b/x"]);
@@ -57,7 +57,7 @@ test("what git ignores moves along with the rules of its folder, and is neither 
   expect(Object.keys(await treeIn(cwd))).toEqual(["a/.gitignore", "a/x", "b/build/y"]);
 });
 
-test("rules that a turn makes up hide nothing, in a new folder as in an old one", async () => {
+test("ignore rules created during a turn hide no changes of that turn", async () => {
   const { record } = await changedBy(
     "mkdir a; echo 1 >a/x",
     "mkdir b; echo '*' | tee a/.gitignore >b/.gitignore; echo 1 >b/x",
@@ -65,7 +65,7 @@ test("rules that a turn makes up hide nothing, in a new folder as in an old one"
   expect(record.files.map(({ path }) => path)).toEqual(["a/.gitignore", "b/.gitignore", "b/x"]);
 });
 
-test("a folder somebody has put something into stays, and so does what is in it", async () => {
+test("a folder with files added after the turn stays, with those files", async () => {
   const { cwd, record, plan, takeBack } = await changedBy("mkdir a; echo 1 >a/x", "mkdir -p a/b/c a/d; mv a/x a/b/c");
   await writeFile(join(cwd, "a/b/mine"), "3\n");
   expect(plan(record).staying).toEqual(["a/b"]);
@@ -77,19 +77,19 @@ test.each([
   ["a folder with files of its own", "mkdir a; echo 3 >a/mine"],
   ["an empty folder that is not the turn's", "mkdir a"],
   ["a pipe", "mkfifo a"],
-])("%s where a file was is in the way", async (_what, since) => {
+])("%s in place of a deleted file blocks its restore", async (_what, since) => {
   const { cwd, record, plan } = await changedBy("echo 1 >a", "rm a");
   await run("sh", ["-ec", since], { cwd });
   expect(plan(record).steps).toMatchObject([{ path: "a", obstacle: "blocked" }]);
 });
 
-test("a folder that the turn made where a file was is in the way once there is more in it", async () => {
+test("a folder that replaced a file blocks its restore if other files were added", async () => {
   const { cwd, record, plan } = await changedBy("echo 1 >a", "rm a; mkdir a; echo 2 >a/x");
   await writeFile(join(cwd, "a", "mine"), "3\n");
   expect(plan(record).steps).toMatchObject([{ path: "a", obstacle: "blocked" }, { path: "a/x" }]);
 });
 
-test("a file or a link where a folder was is in the way of what was in it", async () => {
+test("a file or symlink in place of a deleted folder blocks the restore of its files", async () => {
   const { cwd, record, plan } = await changedBy("mkdir -p a/b; echo 1 >a/b/x", "rm -r a");
   await writeFile(join(cwd, "a"), "3\n");
   expect(plan(record)).toMatchObject({ steps: [{ path: "a/b/x", obstacle: "blocked" }], folders: [] });
@@ -98,7 +98,7 @@ test("a file or a link where a folder was is in the way of what was in it", asyn
   expect(plan(record)).toMatchObject({ steps: [{ path: "a/b/x", obstacle: "blocked" }], folders: [] });
 });
 
-test("a record without folders removes those that had nothing in them before, as far as it can know", async () => {
+test("undo with a record without folders removes folders that have become empty", async () => {
   const { all, before, record, takeBack } = await changedBy(
     "echo 1 >a; mkdir b; echo 2 >b/y",
     "rm a; mkdir -p a/b; mv b/y a/b",
@@ -109,14 +109,14 @@ test("a record without folders removes those that had nothing in them before, as
 });
 
 test.each(["../out", "/etc/out", "a/../../out", ".git/hooks", "a//b", "nul\0"])(
-  "a record that names the folder %j is not obeyed",
+  "a record with the folder path %j is refused",
   async (path) => {
     const { record, plan } = await changedBy("mkdir -p .git", "echo 1 >x");
     expect(plan({ ...record, folders: [{ path, before: 0o777, after: null }] }).folders).toEqual([]);
   },
 );
 
-test("a folder that is a link by now is neither removed nor entered", async () => {
+test("a folder replaced by a symlink is neither removed nor entered", async () => {
   const { cwd, record, plan, takeBack } = await changedBy("echo 1 >x", "mkdir -p a/b; echo 2 >x");
   const outside = await temporaryFolder();
   await mkdir(join(outside, "b"));

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const sequences = Number(process.env["CODY_DIFF_SEQUENCES"] ?? 25);
 
-test("an undo restores every file byte for byte, and so does taking it back", async () => {
+test("undo and redo restore every file byte for byte", async () => {
   await fc.assert(
     fc.asyncProperty(editSequences, async ({ before, after }) => {
       const { cwd, home, changes, during, takeBack } = await openChanges();
@@ -30,7 +30,7 @@ test("an undo restores every file byte for byte, and so does taking it back", as
   expect.hasAssertions();
 }, 1_200_000);
 
-test("a file keeps its permissions, and one that could be run can be run again", async () => {
+test("undo keeps permissions and restores the executable bit", async () => {
   const { cwd, during, takeBack } = await openChanges();
   for (const name of ["private", "script"]) await writeFile(join(cwd, name), "1\n");
   await chmod(join(cwd, "private"), 0o600);
@@ -50,7 +50,7 @@ test.each([
   [0o600, 0o644],
   [0o640, 0o600],
   [0o700, 0o755],
-])("a file of mode %o that was deleted, or replaced by one of mode %o, is as it was", async (was, became) => {
+])("undo restores a file of mode %o that was deleted or replaced by one of mode %o", async (was, became) => {
   const { cwd, changes, during, takeBack } = await openChanges();
   const paths = ["deleted", "replaced"].map((name) => join(cwd, name));
   const modes = () => Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o777));
@@ -72,7 +72,7 @@ test.each([
   ]);
 });
 
-test("permissions that were changed since the turn stay", async () => {
+test("permissions changed after the turn stay", async () => {
   const { cwd, during, takeBack } = await openChanges();
   await writeFile(join(cwd, "a"), "1\n");
   await chmod(join(cwd, "a"), 0o644);
@@ -85,7 +85,7 @@ test("permissions that were changed since the turn stay", async () => {
 test.each([
   [0o644, 0o600],
   [0o755, 0o700],
-])("of a record that knows no permissions, a deleted file of mode %o comes back as %o", async (was, is) => {
+])("with a record without permissions, a deleted file of mode %o is restored with mode %o", async (was, is) => {
   const { cwd, during, takeBack } = await openChanges();
   await writeFile(join(cwd, "a"), "1\n");
   await chmod(join(cwd, "a"), was);
@@ -99,7 +99,7 @@ test.each([
   expect((await stat(join(cwd, "a"))).mode & 0o777).toBe(is);
 });
 
-test("a file touched between the plan and the restoring is left alone", async () => {
+test("a file changed between plan and restore is left alone", async () => {
   const { cwd, folder, changes, during } = await openChanges();
   await writeFile(join(cwd, "a"), "1\n");
   const record = await during(() => writeFile(join(cwd, "a"), "2\n"));
@@ -111,7 +111,7 @@ test("a file touched between the plan and the restoring is left alone", async ()
   expect(await readFile(join(cwd, "a"), "utf8")).toBe("mine\n");
 });
 
-test("a folder swapped for a link between the plan and the restoring leads nowhere", async () => {
+test("a folder replaced by a symlink between plan and restore is not followed", async () => {
   const { cwd, folder, changes, during } = await openChanges();
   const outside = await temporaryFolder();
   await mkdir(join(cwd, "dir"));
@@ -125,7 +125,7 @@ test("a folder swapped for a link between the plan and the restoring leads nowhe
 });
 
 test.each(["../out", "/etc/out", "a/../../out", ".git/hooks/out", "a//b", "nul\0"])(
-  "a record that names %j is not obeyed",
+  "a record with the path %j is refused",
   async (path) => {
     const { cwd, folder, during } = await openChanges();
     const record = await during(() => writeFile(join(cwd, "a"), "1\n"));
@@ -134,7 +134,7 @@ test.each(["../out", "/etc/out", "a/../../out", ".git/hooks/out", "a//b", "nul\0
   },
 );
 
-test("a workspace that is gone, or is another by now, is left alone", async () => {
+test("a workspace that was moved and replaced by a symlink is left alone", async () => {
   const { cwd, folder, during } = await openChanges();
   const record = await during(() => writeFile(join(cwd, "a"), "1\n"));
   await rename(cwd, `${cwd}.moved`);

@@ -14,6 +14,6 @@ test.each([
   ["[core]\nexcludesfile =\n", ""],
   ["[core]\n# excludesfile = no\n; excludesfile = no \\\nexcludesfile = yes\n", "yes"],
   ["[include]\npath = other\n", undefined],
-])("of %j the file with what is ignored everywhere is %j", (text, path) => {
+])("the core.excludesFile in %j is %j", (text, path) => {
   expect(excludesFileIn(text)).toBe(path);
 });

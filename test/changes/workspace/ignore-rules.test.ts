@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all(bundles.map((bundle) => bundle[Symbol.asyncDispose]())));
 
-/** The files found, by a process that can be ended while it waits for a pipe, and that has not all the memory. */
+/** Lists files in a child process with limited memory that can be killed while it blocks on a pipe. */
 async function foundFiles(root: string): Promise<unknown> {
   const script = `
     const [root, user, ...files] = process.argv.slice(1);
@@ -39,7 +39,7 @@ const places = [
   ".git/commondir",
   ".git/config",
   ".git/info/exclude",
-  // Where the user's own are in these tests.
+  // The user's own configuration and ignore file in these tests.
   "node_modules/config",
   "node_modules/ignore",
 ];
@@ -54,7 +54,7 @@ const makers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
 };
 
 test.each(places.flatMap((place) => Object.keys(makers).map((what) => [place, what] as const)))(
-  "%s that is %s is neither waited for nor read without end",
+  "%s as %s neither blocks nor is read endlessly",
   async (place, what) => {
     const root = await temporaryFolder();
     for (const folder of [".git/info", "inner"]) await mkdir(join(root, folder), { recursive: true });
@@ -69,7 +69,7 @@ test.each(places.flatMap((place) => Object.keys(makers).map((what) => [place, wh
   30_000,
 );
 
-test("what the rules of a repository, of a folder and of the clone alone ignore is left out", async () => {
+test("files ignored by a repository, by a folder or by .git/info/exclude are left out", async () => {
   const root = await temporaryFolder();
   for (const folder of [".git/info", "inner"]) await mkdir(join(root, folder), { recursive: true });
   const files = { ".gitignore": "x\n", "inner/.gitignore": "y\n", ".git/info/exclude": "z\n", "inner/a": "" };
@@ -78,14 +78,14 @@ test("what the rules of a repository, of a folder and of the clone alone ignore 
   expect(await foundFiles(root)).toEqual([".gitignore", "inner/.gitignore", "inner/a"]);
 });
 
-test("what a user ignores everywhere is left out, from the file a configuration names or the usual one", async () => {
+test("files in the user's global ignore file are left out, at the configured or the default path", async () => {
   const root = await temporaryFolder();
   const own = join(root, "node_modules");
   for (const folder of [".git/info", "node_modules"]) await mkdir(join(root, folder), { recursive: true });
   for (const name of ["x", "y", "z"]) await writeFile(join(root, name), "");
   await writeFile(join(own, "ignore"), "x\n");
   expect(await foundFiles(root)).toEqual(["y", "z"]);
-  // Dotfiles are often links.
+  // Dotfiles are often symlinks.
   await writeFile(join(own, "dotfile"), "y\n");
   await symlink("dotfile", join(own, "link"));
   await writeFile(join(own, "config"), "[core]\nexcludesFile = ~/link\n");
@@ -96,7 +96,7 @@ test("what a user ignores everywhere is left out, from the file a configuration 
   expect(await foundFiles(root)).toEqual(["y"]);
 });
 
-test("in a folder that one file ignores and another brings back, only what is ignored by itself is left out", async () => {
+test("in a folder that is ignored and then re-included, only files that are ignored themselves are left out", async () => {
   const root = await temporaryFolder();
   for (const folder of [".git/info", "out [1]/in"]) await mkdir(join(root, folder), { recursive: true });
   await writeFile(join(root, ".git/info/exclude"), "out*\n*.log\n");

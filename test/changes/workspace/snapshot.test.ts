@@ -6,7 +6,7 @@ import { defaultLimits } from "../../../src/changes/workspace/walk.js";
 import { endSnapshot, takeSnapshot } from "../../../src/changes/workspace/snapshot.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** A workspace with a file that was not touched for long. */
+/** A workspace with a file that has not changed for long. */
 async function workspace() {
   const [cwd, home] = [await temporaryFolder(), await temporaryFolder()];
   await writeFile(join(cwd, "a"), "1\n");
@@ -20,7 +20,7 @@ async function storedNames(home: string): Promise<string[]> {
   return await readdir(join(home, "workspaces", folders[0] ?? ""));
 }
 
-test("what a turn changed that died with its process is kept before the next one begins", async () => {
+test("changes of a turn that ended with a crash are recorded before the next turn begins", async () => {
   const request = await workspace();
   expect(await takeSnapshot(request)).toEqual({ status: "taken" });
   await writeFile(join(request.cwd, "a"), "2\n");
@@ -38,7 +38,7 @@ test("what a turn changed that died with its process is kept before the next one
   ]);
 });
 
-test("a turn that goes on after its process died keeps what was there before its first change", async () => {
+test("a turn resumed after a crash keeps the content before its first change", async () => {
   const request = await workspace();
   await takeSnapshot(request);
   await writeFile(join(request.cwd, "a"), "2\n");
@@ -48,11 +48,11 @@ test("a turn that goes on after its process died keeps what was there before its
   expect(await readFile(join(request.folder, before), "utf8")).toBe("1\n");
 });
 
-test("a file that was not touched is not read again, and one that was is, whatever its size and time", async () => {
+test("an unchanged file is not read again, and a changed one is, even with the same size and time", async () => {
   const request = await workspace();
   await takeSnapshot(request);
   expect(await endSnapshot(request)).toBeUndefined();
-  // Without its content in the store it would be read, and be there again.
+  // The unchanged file is not read for the second turn.
   const again = { ...request, turnId: "t2" };
   await takeSnapshot(again);
   await writeFile(join(request.cwd, "a"), "2\n");
@@ -64,7 +64,7 @@ test.each([
   ["files", { maxFiles: 1 }, "the folder has more than 1 files that git does not ignore"],
   ["entries", { maxEntries: 1 }, "the folder has more than 1 files and folders that git does not ignore"],
   ["bytes", { maxBytes: 3 }, /are larger than 0\.000003 MB/],
-])("a workspace with too many %s is not tracked, and it is said why", async (_what, limits, reason) => {
+])("a workspace with too many %s is not tracked, with the reason", async (_what, limits, reason) => {
   const request = await workspace();
   await writeFile(join(request.cwd, "b"), "2\n");
   const outcome = await takeSnapshot({ ...request, limits: { ...defaultLimits, ...limits } });
@@ -72,7 +72,7 @@ test.each([
   expect(await endSnapshot(request)).toBeUndefined();
 });
 
-test("of a file that is too large it is known that it has changed", async () => {
+test("a change of an oversized file is reported without its content", async () => {
   const request = { ...(await workspace()), limits: { ...defaultLimits, maxFileBytes: 3 } };
   await writeFile(join(request.cwd, "large"), "12345");
   await takeSnapshot(request);
@@ -80,7 +80,7 @@ test("of a file that is too large it is known that it has changed", async () => 
   expect(await endSnapshot(request)).toMatchObject({ files: [], leftOut: [{ path: "large", why: "too_large" }] });
 });
 
-test("over its bound nothing more is kept for a conversation, and what changed is still known", async () => {
+test("a conversation over its size limit stores no more contents, but still reports changes", async () => {
   const request = { ...(await workspace()), maxBytes: 10 };
   await takeSnapshot(request);
   await writeFile(join(request.cwd, "a"), "2\n");
@@ -89,7 +89,7 @@ test("over its bound nothing more is kept for a conversation, and what changed i
   expect(await readdir(request.folder)).toEqual([]);
 });
 
-test("contents no file has any more are removed from the store after a day", async () => {
+test("unused contents are removed from the store after a day", async () => {
   const request = await workspace();
   await takeSnapshot(request);
   await writeFile(join(request.cwd, "a"), "2\n");
@@ -100,17 +100,17 @@ test("contents no file has any more are removed from the store after a day", asy
   expect((await storedNames(request.home)).length).toBeGreaterThanOrEqual(before);
   await takeSnapshot({ ...request, turnId: "t3", now: request.now + 50 * hour });
   await takeSnapshot({ ...request, turnId: "t4", now: request.now + 100 * hour });
-  // The index, the one file's content, and the newest trees.
+  // What remains: the index, the file's content and the newest trees.
   expect((await storedNames(request.home)).length).toBeLessThan(before);
 });
 
-test("our own folders are no workspace", async () => {
+test("folders inside cody's home are not a workspace", async () => {
   const request = await workspace();
   await mkdir(join(request.home, "inner"));
   expect(await takeSnapshot({ ...request, cwd: join(request.home, "inner") })).toEqual({ status: "outside" });
 });
 
-test("what holds secrets, by its name or by what is in it, is told to have changed and kept nowhere", async () => {
+test("a change of a file with secrets in its name or content is reported, and the content is not stored", async () => {
   const request = { ...(await workspace()), secrets: ["sk-known-secret"] };
   await takeSnapshot(request);
   const texts = { ".env": "A=1", ".env.example": "A=", "deep.pem": "---", "code.ts": 'key("sk-known-secret")' };
@@ -124,7 +124,7 @@ test("what holds secrets, by its name or by what is in it, is told to have chang
   ]);
 });
 
-test("a turn that changes what is ignored has made and deleted nothing by that", async () => {
+test("a changed .gitignore does not make files count as created or deleted", async () => {
   const request = await workspace();
   const { cwd } = request;
   await writeFile(join(cwd, ".gitignore"), "data\n");
@@ -134,7 +134,7 @@ test("a turn that changes what is ignored has made and deleted nothing by that",
   expect((await endSnapshot(request))?.files.map(({ path }) => path)).toEqual([".gitignore"]);
 });
 
-test("nor does a turn that changes what the clone alone ignores", async () => {
+test("a changed .git/info/exclude does not make files count as created or deleted", async () => {
   const request = await workspace();
   const exclude = join(request.cwd, ".git", "info", "exclude");
   await mkdir(dirname(exclude), { recursive: true });
@@ -146,7 +146,7 @@ test("nor does a turn that changes what the clone alone ignores", async () => {
   expect((await endSnapshot(request))?.files.map(({ path, after }) => [path, after !== null])).toEqual([["a", true]]);
 });
 
-test("of a folder that a turn fills with too many files it is known what became of those there were", async () => {
+test("in a folder filled with too many files, changes of the earlier files are reported", async () => {
   const limits = { maxFiles: 2, maxEntries: 100, maxBytes: 1e6, maxFileBytes: 1e6 };
   const request = { ...(await workspace()), limits };
   await takeSnapshot(request);
@@ -157,7 +157,7 @@ test("of a folder that a turn fills with too many files it is known what became 
   });
 });
 
-test("of what has a name that is no UTF-8 it is known that it has changed, in whatever folder", async () => {
+test("a change of a file whose name is not UTF-8 is reported, in any folder", async () => {
   const request = await workspace();
   const at = (name: string) => Buffer.concat([Buffer.from(`${request.cwd}/`), Buffer.from(name, "latin1")]);
   await writeFile(join(request.cwd, ".gitignore"), "*.log\n");
