@@ -17,7 +17,7 @@ import {
   words,
 } from "./items.js";
 
-/** Mostly short, sometimes longer than a target. */
+/** Mostly short texts, sometimes longer than a target. */
 const size = fc.oneof({ arbitrary: fc.nat({ max: 20 }), weight: 6 }, { arbitrary: fc.nat({ max: 300 }), weight: 1 });
 
 interface Step {
@@ -56,7 +56,7 @@ const turn = fc.record({
   lost: fc.nat({ max: 9 }),
 });
 
-/** What conversations leave: turns with parallel calls, thoughts, snapshots, pins, summaries, new context and lost outputs. */
+/** Realistic histories: turns with parallel calls, reasoning, snapshots, pins, summaries, new context and lost outputs. */
 export const conversations: Arbitrary<ResponseItem[]> = fc.array(turn, { maxLength: 7 }).map((turns) => {
   let made = 0;
   const text = (what: string, tokens = 0) => `${what} ${++made} ${words(tokens)}`;
@@ -92,7 +92,7 @@ function stepItems({ thinks, says, sizes, order, ghost: snaps }: Step, text: Tex
 
 type Text = (what: string, tokens?: number) => string;
 
-/** Conversations, and items of every type in any order. */
+/** Realistic histories, and items of every type in any order. */
 export const histories: Arbitrary<ResponseItem[]> = fc.oneof(
   { arbitrary: conversations, weight: 3 },
   { arbitrary: anyHistory, weight: 1 },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { initialContext } from "../../src/compaction/item-kinds.js";
 import { agents, assistant, developer, environment, pinned, summary, user } from "./items.js";
 
-test("of each kind of context the newest counts, in order", () => {
+test("the newest context of each kind is returned, in order", () => {
   const history = [
     developer("be kind"),
     agents("old"),
@@ -23,7 +23,7 @@ test("of each kind of context the newest counts, in order", () => {
   ]);
 });
 
-test("what happened in a turn, what is pinned and what is a summary is no initial context", () => {
+test("turn items, pinned items and summaries are not initial context", () => {
   const happened = ["<user_shell_command>ls</user_shell_command>", "<turn_aborted>x</turn_aborted>"];
   const told = ["<subagent_notification>x</subagent_notification>", "<hook_prompt>x</hook_prompt>"];
   const warning = "Warning: your account was flagged for potentially high-risk cyber activity";

@@ -45,7 +45,7 @@ export function ghost(id: string): ResponseItem {
   return { type: "ghost_snapshot", ghost_commit: { id } };
 }
 
-/** Counts a quarter of the characters. */
+/** Counts one token per four characters. */
 export function count(item: ResponseItem): number {
   return estimateItemTokens([item], estimateTokens);
 }
@@ -54,7 +54,7 @@ export function total(items: readonly ResponseItem[]): number {
   return items.reduce((sum, item) => sum + count(item), 0);
 }
 
-/** A text of so many tokens. */
+/** A text with the given number of tokens. */
 export function words(tokens: number, letter = "x"): string {
   return letter.repeat(tokens * 4);
 }

@@ -19,7 +19,7 @@ import { conversations, histories } from "./histories.js";
 import { count, total } from "./items.js";
 import { inputOf } from "./strategy-input.js";
 
-/** All properties of all strategies together see ten thousand histories. */
+/** All properties of all strategies together run on ten thousand histories. */
 const numRuns = 280;
 
 const settings = fc.record({
@@ -31,7 +31,7 @@ const settings = fc.record({
 });
 const cutFrom = fc.option(fc.nat({ max: 40 }), { nil: undefined });
 
-/** Half of them with a cut, which is safe as the callers' are. */
+/** Half of them have a cut, which is always safe, as the callers guarantee. */
 const inputs = fc.tuple(histories, settings, cutFrom).map(([history, chosen, at]): StrategyInput => {
   const cut = at === undefined ? undefined : nextSafeCut(history, at);
   return inputOf(history, cut === undefined ? chosen : { ...chosen, cut });
@@ -49,13 +49,13 @@ function nextSafeCut(history: readonly ResponseItem[], from: number): number | u
 describe.each([...strategies.values()])("$name", (strategy) => {
   const compacted = (input: StrategyInput, text = "all is well") => strategy.plan(input).build(text);
 
-  test("parts no call from its output", () => {
+  test("separates no call from its output", () => {
     check((input) => {
       expect(without(unpaired(compacted(input)), unpaired(input.history))).toEqual([]);
     });
   });
 
-  test("keeps within the target, unless nothing more can go", () => {
+  test("stays within the target, unless nothing more can be removed", () => {
     check((input) => {
       const built = compacted(input);
       const isLeast = built.every(
@@ -77,9 +77,9 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("keeps the last request, whole or its beginning and its end", () => {
+  test("keeps the last request completely, or its beginning and end", () => {
     check((input) => {
-      // Requests in one text may be cut away between the first and the last when that is too long itself.
+      // user-only joins requests into one text, and truncation may remove the last request from it.
       const targetTokens = strategy.name === "user-only" ? Infinity : input.targetTokens;
       const built = compacted({ ...input, targetTokens });
       const last = input.history.findLast(isRequest);
@@ -88,7 +88,7 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("keeps the order of what stays, and the tail as it is", () => {
+  test("keeps the order of remaining items, and the tail unchanged", () => {
     check((input) => {
       const plan = strategy.plan({ ...input, targetTokens: Infinity });
       const built = plan.build("all is well");
@@ -102,7 +102,7 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("summarizes what no earlier summary covers, and nothing else", () => {
+  test("summarizes only the items that no earlier summary covers", () => {
     check((input) => {
       const { toSummarize, cut } = strategy.plan(input);
       const uncovered = new Set(input.history.slice(input.history.findLastIndex(isSummary) + 1));
@@ -114,7 +114,7 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("keeps the same beside any summary that fits", () => {
+  test("keeps the same items with any summary that fits", () => {
     check((input) => {
       const plan = strategy.plan(input);
       expect(plan.build("x".repeat(99)).filter(isNoSummary)).toEqual(plan.build("y".repeat(99)).filter(isNoSummary));
@@ -123,14 +123,14 @@ describe.each([...strategies.values()])("$name", (strategy) => {
     });
   });
 
-  test("compacted again without anything new, a conversation stays as it is", () => {
+  test("a second compaction without new items leaves a conversation unchanged", () => {
     check((input) => {
       expect(again(input)).toEqual(once(input));
     }, withoutCut(conversations));
   });
 
-  test("and so does any history of which nothing had to be trimmed", () => {
-    // Of items in any order, trimming may take those that kept others from being cut off.
+  test("a second compaction leaves any history unchanged if nothing had to be trimmed", () => {
+    // With items in any order, trimming may remove items that prevented others from being removed.
     const large = withoutCut(histories).map((input) => ({ ...input, targetTokens: Infinity }));
     check((input) => {
       expect(again(input)).toEqual(once(input));
@@ -145,7 +145,7 @@ function check(property: (input: StrategyInput) => void, from = inputs): void {
   fc.assert(fc.property(from, property), { numRuns });
 }
 
-/** The ids of calls without an output and of outputs without a call, in order. */
+/** The ids of calls without outputs and of outputs without calls, in order. */
 function unpaired(items: readonly ResponseItem[]): string[] {
   const open: string[] = [];
   const lost: string[] = [];
@@ -159,7 +159,7 @@ function unpaired(items: readonly ResponseItem[]): string[] {
   return [...open, ...lost];
 }
 
-/** Those of the first that are not in the second, as often as they are there. */
+/** The multiset difference of two lists. */
 function without(keys: readonly string[], taken: readonly string[]): string[] {
   const left = [...taken];
   return keys.filter((key) => {
@@ -182,7 +182,7 @@ function isUnremovable(items: readonly ResponseItem[], place: number): boolean {
   );
 }
 
-/** Texts are not cut any further when they have 64 tokens, or would be mostly marker. */
+/** Texts are not truncated below 64 tokens, or if mostly the marker would remain. */
 function leastTokens(item: ResponseItem): number {
   return 64 + (item.type === "message" ? 12 * item.content.length : 0);
 }
@@ -213,7 +213,7 @@ function allText(item: ResponseItem): string {
   return item.type === "message" ? messageText(item) : "";
 }
 
-/** How what a message says begins, which no cut takes away. */
+/** The beginning of a message's text, which truncation always keeps. */
 function opening(item: ResponseItem): string {
   const parts = item.type === "message" ? item.content : [];
   const texts = parts.flatMap((part) =>

@@ -15,11 +15,11 @@ test.each([
   ["gpt-4o", "recent-turns", "recent-turns"],
   ["gpt-4o", "recent-tokens", "recent-tokens"],
   ["gpt-4o", "no-such", undefined],
-])("%s with %s has %s", (model, chosen, name) => {
+])("strategyFor model %s and setting %s is %s", (model, chosen, name) => {
   expect(strategyFor(model, chosen)?.name).toBe(name);
 });
 
-test("others may be known", () => {
+test("strategyFor finds custom strategies", () => {
   const mine = { ...codex, name: "mine" };
   expect(strategyFor("gpt-4o", "mine", new Map([["mine", mine]]))).toBe(mine);
 });

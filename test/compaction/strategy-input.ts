@@ -11,7 +11,7 @@ const settings: StrategySettings = {
 
 type Choices = Partial<StrategySettings> & Partial<Pick<StrategyInput, "cut" | "targetTokens">>;
 
-/** What a strategy gets, with a window that is large unless said otherwise. */
+/** The input of a strategy, with a large target by default. */
 export function inputOf(
   history: readonly ResponseItem[],
   { cut, targetTokens = 100_000, ...chosen }: Choices = {},

@@ -17,30 +17,30 @@ function output(callId: string): ResponseItem {
   return { type: "function_call_output", call_id: callId, output: "done" };
 }
 
-test("the newest turns are seen whole, and older ones not at all", () => {
+test("the newest turns are complete, and older ones are removed", () => {
   const turns = [1, 2, 3, 4, 5].map((n) => [user(`${n}`), call(`c${n}`), output(`c${n}`), assistant(`answer ${n}`)]);
   expect(newestTurns(turns.flat(), 3)).toEqual(turns.slice(2).flat());
   expect(newestTurns(turns.flat(), 5)).toEqual(turns.flat());
   expect(newestTurns([], 3)).toEqual([]);
 });
 
-test("what stands before all turns, summaries and snapshots stay", () => {
+test("items before the first turn, summaries and snapshots stay", () => {
   const old = [user("1"), ghost, assistant("one"), opaque, user("2")];
   const history = [environment, ...old, user("3"), assistant("three")];
   expect(newestTurns(history, 1)).toEqual([environment, ghost, opaque, user("3"), assistant("three")]);
 });
 
-test("what a person did not say begins no turn", () => {
+test("context messages begin no turn", () => {
   const history = [user("1"), assistant("one"), user("2"), environment, assistant("two")];
   expect(newestTurns(history, 1)).toEqual([user("2"), environment, assistant("two")]);
 });
 
-test("an output that stands behind the next message goes with its call", () => {
+test("an output after the next user message is removed with its call", () => {
   const history = [user("1"), call("a"), user("2"), output("a"), call("b"), output("b")];
   expect(newestTurns(history, 1)).toEqual([user("2"), call("b"), output("b")]);
 });
 
-test("no call is parted from its output, and the order stays", () => {
+test("no call is separated from its output, and the order stays", () => {
   const item = fc.oneof(
     fc.constantFrom(user("said"), environment, ghost, opaque, assistant("answer")),
     fc.constantFrom("a", "b", "c").map(call),
@@ -58,7 +58,7 @@ test("no call is parted from its output, and the order stays", () => {
   );
 });
 
-/** Every output has a call before it. */
+/** Removes outputs without a call before them. */
 function withoutLoose(items: readonly ResponseItem[]): ResponseItem[] {
   const called = new Set<string>();
   return items.filter((item) => {

@@ -11,7 +11,7 @@ function cuts(items: readonly ResponseItem[]): number[] {
   return safeCuts(items, groupsOf(items)).flatMap((isSafe, place) => (isSafe ? [place] : []));
 }
 
-test("what the model did in a row is together with the outputs of its calls", () => {
+test("consecutive model items form one group with the outputs of their calls", () => {
   const items = [user("go"), thought("hm"), assistant("I will"), call("a"), call("b"), output("b"), output("a")];
   expect(groups([...items, thought("so"), assistant("done"), user("ok")])).toEqual([
     [0],
@@ -22,17 +22,17 @@ test("what the model did in a row is together with the outputs of its calls", ()
   expect(cuts([...items, thought("so"), assistant("done"), user("ok")])).toEqual([0, 1, 7, 9, 10]);
 });
 
-test("an output goes to the first call of its id that has none; without one it is alone", () => {
+test("an output belongs to the first unanswered call of its id; otherwise it is a group of its own", () => {
   const items = [output("a"), call("a"), user("wait"), call("a"), output("a"), output("a"), output("a")];
   expect(groups(items)).toEqual([[0], [1, 4], [2], [3, 5], [6]]);
   expect(cuts(items)).toEqual([0, 1, 6, 7]);
 });
 
-test("an output too many takes nothing from the next call of its id", () => {
+test("a surplus output is not assigned to the next call of its id", () => {
   expect(groups([call("a"), output("a"), output("a"), call("a"), output("a")])).toEqual([[0, 1], [2], [3, 4]]);
 });
 
-test("searches for tools have outputs of their own", () => {
+test("tool search calls are paired with tool search outputs only", () => {
   const search: ResponseItem[] = [
     { type: "tool_search_call", call_id: "a", arguments: {} },
     { type: "tool_search_output", call_id: "a", tools: [] },
@@ -40,12 +40,12 @@ test("searches for tools have outputs of their own", () => {
   expect(groups([call("a"), output("z"), ...search, output("a")])).toEqual([[0, 4], [1], [2, 3]]);
 });
 
-test("snapshots and pins part nothing, a summary does", () => {
+test("snapshots and pins do not split a group, a summary does", () => {
   expect(groups([thought("hm"), summary("s"), call("a"), output("a")])).toEqual([[0], [1], [2, 3]]);
   expect(groups([thought("hm"), ghost("1"), pinned("p"), call("a"), output("a")])).toEqual([[0, 3, 4], [1], [2]]);
 });
 
-test("behind a call whose output may still come there is no safe cut", () => {
+test("there is no safe cut after a call whose output is pending", () => {
   const open = [user("go"), call("a"), call("b"), output("a")];
   expect(cuts(open)).toEqual([0, 1]);
   expect(cuts([...open, ghost("1"), pinned("p")])).toEqual([0, 1]);

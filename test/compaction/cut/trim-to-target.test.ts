@@ -15,12 +15,12 @@ import {
   words,
 } from "../items.js";
 
-test("what fits stays as it is", () => {
+test("a history that fits is unchanged", () => {
   const items = [user("one"), assistant("ok")];
   expect(trimToTarget(items, total(items), count)).toEqual(items);
 });
 
-test("the oldest go first, a step with its outputs; what must stay does", () => {
+test("the oldest items are removed first, a step with its outputs; required items stay", () => {
   const fixed = [agents("kind"), pinned("p"), summary("s"), ghost("1")];
   const old = [
     user(words(10)),
@@ -38,7 +38,7 @@ test("the oldest go first, a step with its outputs; what must stay does", () => 
   expect(trimToTarget(items, least, count)).toEqual([...fixed, user("last"), assistant("end")]);
 });
 
-test("when only that is left, the longest texts are cut, those of the user last", () => {
+test("if only required items are left, the longest texts are truncated, those of the user last", () => {
   const items = [summary(words(100)), pinned(words(500)), user(words(500)), call("a"), output("a", words(5_000, "y"))];
   const trimmed = trimToTarget(items, 2_000, count);
   expect(total(trimmed)).toBeLessThanOrEqual(2_000);
@@ -50,24 +50,24 @@ test("when only that is left, the longest texts are cut, those of the user last"
   expect(trimToTarget(least, 0, count)).toEqual(least);
 });
 
-test("a step whose arguments alone are too much goes", () => {
+test("a step whose arguments alone exceed the target is removed", () => {
   const items = [user("go"), call("a", "write_file", { content: words(1_000) }), output("a")];
   expect(trimToTarget(items, 500, count)).toEqual([user("go")]);
 });
 
-test("a call whose output may still come stays, so that the output finds it", () => {
+test("a call with a pending output stays", () => {
   const items = [user("go"), assistant("ok"), call("a", "write_file", { content: words(1_000) }), ghost("1")];
   expect(trimToTarget(items, 500, count)).toEqual(items);
 });
 
-test("of requests that nobody has answered none goes", () => {
+test("unanswered requests are never removed", () => {
   const items = [user(words(300)), assistant("ok"), user(words(300)), user(words(300))];
   const trimmed = trimToTarget(items, 400, count);
   expect(trimmed).toHaveLength(2);
   expect(total(trimmed)).toBeLessThanOrEqual(400);
 });
 
-test("of a message with images the words stay longest", () => {
+test("images of a message are removed before its text", () => {
   const image = { type: "input_image" as const, image_url: words(1_000) };
   const shown = {
     ...user("look"),

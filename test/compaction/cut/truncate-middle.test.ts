@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { estimateTokens } from "../../../src/compaction/tokens/estimate-tokens.js";
 import { truncateMiddle } from "../../../src/compaction/cut/cut-item.js";
 
-test("a text that fits stays as it is", () => {
+test("a text that fits is unchanged", () => {
   expect(truncateMiddle("x".repeat(400), 100)).toBe("x".repeat(400));
 });
 
-test("of a long text both ends stay, and the marker counts what is really gone", () => {
+test("a long text keeps both ends, and the marker has the number of removed characters", () => {
   const text = `${"a".repeat(100_000)}${"b".repeat(100_000)}`;
   const cut = truncateMiddle(text, 20_000);
   const [, head = "", removed = "", tail = ""] =
@@ -18,7 +18,7 @@ test("of a long text both ends stay, and the marker counts what is really gone",
   expect(estimateTokens(cut)).toBeLessThanOrEqual(20_000);
 });
 
-test("another way to count is respected", () => {
+test("a custom token counter is used", () => {
   const text = Array.from({ length: 1_000 }, (_, index) => `word${index}`).join(" ");
   const cut = truncateMiddle(text, 300, countWords);
   expect(countWords(cut)).toBeLessThanOrEqual(300);
@@ -26,13 +26,13 @@ test("another way to count is respected", () => {
   expect(cut).toMatch(/^word0 [^]* characters truncated [^]* word999$/);
 });
 
-test("head and tail have two fifths of a small budget each, whatever the marker takes", () => {
+test("head and tail get two fifths of a small budget each, regardless of the marker", () => {
   expect(truncateMiddle("x".repeat(400), 10)).toBe(
     `${"x".repeat(16)}\n\n[... 368 characters truncated ...]\n\n${"x".repeat(16)}`,
   );
 });
 
-test("a cut never makes a text longer, and never parts a character", () => {
+test("truncation never makes a text longer, and never splits a character", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 400 }), fc.nat({ max: 100 }), (text, tokens) => {
       const cut = truncateMiddle(text, tokens);

@@ -18,7 +18,7 @@ import { inputOf } from "../strategy-input.js";
 const label = "Summary of earlier conversation:\n\n";
 const step = [thought("hm"), call("a"), output("a", "big")];
 
-test("context, pins and requests stay, then come the summary and the snapshots", () => {
+test("context, pins and requests stay, followed by the summary and the snapshots", () => {
   const history = [agents("kind"), environment("/"), user("one"), ghost("1"), ...step, pinned("p"), assistant("done")];
   const plan = codex.plan(inputOf([...history, user("two"), assistant("yes")]));
   expect(plan).toMatchObject({ cut: 11, needsSummary: true, previousSummary: undefined });
@@ -34,7 +34,7 @@ test("context, pins and requests stay, then come the summary and the snapshots",
   ]);
 });
 
-test("a request that nobody has answered comes behind the summary", () => {
+test("an unanswered request comes after the summary", () => {
   const history = [user("one"), assistant("done"), user("two"), environment("/"), user("three")];
   const plan = codex.plan(inputOf(history));
   expect(plan.cut).toBe(2);
@@ -42,18 +42,18 @@ test("a request that nobody has answered comes behind the summary", () => {
   expect(plan.build("s")).toEqual([user("one"), summary(`${label}s`), user("two"), environment("/"), user("three")]);
 });
 
-test("a request whose tools are running is part of what is summarized", () => {
+test("a request whose tools have run is summarized", () => {
   const plan = codex.plan(inputOf([user("one"), ...step]));
   expect(plan.cut).toBe(4);
   expect(plan.build("s")).toEqual([user("one"), summary(`${label}s`)]);
 });
 
-test("a call whose output may still come stays with its step", () => {
+test("a call with a pending output stays with its step", () => {
   const plan = codex.plan(inputOf([user("one"), ...step, thought("so"), call("b")]));
   expect(plan.build("s")).toEqual([user("one"), summary(`${label}s`), thought("so"), call("b")]);
 });
 
-test("an earlier summary is handed on as text, and only what is newer is summarized", () => {
+test("an earlier summary is passed on as text, and only newer items are summarized", () => {
   const earlier = summary(`${label}Goal: x\n\n## Files Read\n- a.ts\n- b.ts\n\n## Files Modified\n- c.ts`);
   const plan = codex.plan(inputOf([agents("kind"), user("one"), earlier, user("two"), ...step]));
   expect(plan.previousSummary).toBe("Goal: x");
@@ -62,7 +62,7 @@ test("an earlier summary is handed on as text, and only what is newer is summari
 });
 
 test.each(["[Session Summary]\nx", "Previous conversation summary:\nx", "Previous requests:\nx", "x"])(
-  "the label of an earlier summary is not part of it: %j",
+  "the label of an earlier summary is removed: %j",
   (text) => {
     expect(codex.plan(inputOf([summary(text), user("one")])).previousSummary).toBe("x");
   },
@@ -72,11 +72,11 @@ test.each([
   ["(summary unavailable)", undefined],
   ["(no summary available)\n\n## Files Read\n- a", undefined],
   ["(summary unavailable)\n\n## Goal\nx", "## Goal\nx"],
-])("a placeholder is no earlier summary, but facts behind it are: %j", (text, earlier) => {
+])("a placeholder does not count as an earlier summary, but facts after it do: %j", (text, earlier) => {
   expect(codex.plan(inputOf([summary(label + text), user("one")])).previousSummary).toBe(earlier);
 });
 
-test("the newest requests stay within the budget, and the one that does not fit is cut", () => {
+test("the newest requests stay within the budget, and the one that does not fit is truncated", () => {
   const history = [words(30_000, "a"), words(15_000, "b"), words(10_000, "c")].flatMap((text) => [
     user(text),
     assistant("ok"),
@@ -89,14 +89,14 @@ test("the newest requests stay within the budget, and the one that does not fit 
   expect(built[1]).toEqual(user(words(10_000, "c")));
 });
 
-test("requests behind the cut use up the budget first", () => {
+test("requests after the cut use the budget first", () => {
   const history = [user(words(100, "a")), assistant("ok"), user(words(100, "b")), assistant("ok")];
   const kept = (userMessageTokens: number) => codex.plan(inputOf(history, { cut: 2, userMessageTokens })).build("s");
   expect(kept(200)).toEqual([history[0], summary(`${label}s`), history[2], history[3]]);
   expect(kept(120)).toEqual([summary(`${label}s`), history[2], history[3]]);
 });
 
-test("an image too large for the budget goes, the words beside it stay", () => {
+test("an image too large for the budget is removed, and its message's text stays", () => {
   const image = { type: "input_image" as const, image_url: `data:${words(30_000)}` };
   const shown = { ...user("look"), content: [...user("look").content, image] };
   expect(codex.plan(inputOf([user("one"), shown, assistant("ok")])).build("s")).toEqual([
@@ -106,7 +106,7 @@ test("an image too large for the budget goes, the words beside it stay", () => {
   ]);
 });
 
-test("all results stay, or none, when the settings say so", () => {
+test("preserveToolResults keeps all or no results", () => {
   const history = [user("one"), ...step, assistant("done"), user("two"), call("b"), output("b"), assistant("so")];
   const all = codex.plan(inputOf(history, { preserveToolResults: "all" }));
   expect(all.build("s")).toEqual([user("one"), ...step, user("two"), call("b"), output("b"), summary(`${label}s`)]);
@@ -115,7 +115,7 @@ test("all results stay, or none, when the settings say so", () => {
   expect(none.toSummarize).toEqual([user("one"), ...step, assistant("done"), call("b"), output("b")]);
 });
 
-test("what an earlier summary covers cannot stay, whatever cut is given", () => {
+test("items covered by an earlier summary are not kept, whatever cut is given", () => {
   const plan = codex.plan(inputOf([user("one"), summary("s"), user("two"), assistant("ok")], { cut: 0 }));
   expect(plan.cut).toBe(2);
 });

@@ -19,26 +19,26 @@ function turns(count: number, tokens = 10): ResponseItem[] {
 describe("recent-turns", () => {
   const s = summary("Previous conversation summary:\ns");
 
-  test("the last five turns stay as they are, results and all", () => {
+  test("the last five turns stay unchanged, including tool results", () => {
     const history = [agents("kind"), ...turns(2), ghost("1"), pinned("p"), ...turns(5)];
     const plan = recentTurns.plan(inputOf(history));
     expect(plan.toSummarize).toEqual(turns(2));
     expect(plan.build("s")).toEqual([agents("kind"), pinned("p"), s, ghost("1"), ...turns(5)]);
   });
 
-  test("fewer stay when five do not fit", () => {
+  test("fewer turns stay if five do not fit", () => {
     const plan = recentTurns.plan(inputOf(turns(5, 1_000), { targetTokens: 3_000 }));
     expect(plan.build("s")).toEqual([s, ...turns(5, 1_000).slice(-10)]);
   });
 
-  test("of one turn that is too large the last steps stay, and the request before the summary", () => {
+  test("an oversized single turn keeps its last steps, and its request before the summary", () => {
     const steps = turns(5, 1_000).filter((item) => item.type !== "message");
     const plan = recentTurns.plan(inputOf([user("go"), ...steps], { targetTokens: 3_000 }));
     expect(plan.build("s")).toEqual([user("go"), s, ...steps.slice(-6)]);
     expect(plan.toSummarize).toEqual([user("go"), ...steps.slice(0, -6)]);
   });
 
-  test("there is nothing to summarize when no turn is older", () => {
+  test("there is nothing to summarize if no turn is older", () => {
     expect(recentTurns.plan(inputOf([agents("kind"), ...turns(5)])).toSummarize).toEqual([]);
     expect(recentTurns.plan(inputOf([agents("kind"), s, ...turns(5)]))).toMatchObject({
       cut: 2,
@@ -51,14 +51,14 @@ describe("recent-turns", () => {
 describe("recent-tokens", () => {
   const s = summary("[Session Summary]\ns");
 
-  test("the summary comes first, then everything from a message of the user on", () => {
+  test("the summary comes first, followed by all items from a user message on", () => {
     const history = turns(10, 100);
     const plan = recentTokens.plan(inputOf([agents("kind"), ...history], { keepRecentTokens: 250 }));
     expect(plan.build("s")).toEqual([agents("kind"), s, ...history.slice(-10)]);
     expect(plan.toSummarize).toEqual(history.slice(0, -10));
   });
 
-  test("a turn that has more tokens stays whole while it fits", () => {
+  test("a turn with more tokens than keepRecentTokens stays complete if it fits", () => {
     const history = [...turns(2), ...turns(1, 1_000)];
     expect(recentTokens.plan(inputOf(history, { keepRecentTokens: 250 })).cut).toBe(10);
   });
@@ -71,7 +71,7 @@ describe("recent-tokens", () => {
 });
 
 describe("findCutPoint", () => {
-  test("cuts at the next message of the user behind the place where there are enough tokens", () => {
+  test("cuts at the first user message after the point with enough tokens", () => {
     const history = [user(words(10)), assistant(words(10)), user(words(10)), assistant(words(10))];
     expect(findCutPoint([], 10)).toEqual({ firstKeptIndex: 0, entriesToSummarize: [], entriesToKeep: [] });
     expect(findCutPoint(history, 40).firstKeptIndex).toBe(0);
@@ -84,13 +84,13 @@ describe("findCutPoint", () => {
     expect(findCutPoint(history, 5).firstKeptIndex).toBe(2);
   });
 
-  test("never goes behind an earlier summary", () => {
+  test("never cuts before an earlier summary", () => {
     const history = [user(words(10)), summary("s"), user(words(10)), assistant(words(10)), user("end")];
     expect(findCutPoint(history, 1_000).firstKeptIndex).toBe(2);
     expect(findCutPoint(history, 5).entriesToSummarize).toEqual(history.slice(2, 4));
   });
 
-  test("counts as the caller says", () => {
+  test("uses the caller's token counter", () => {
     expect(findCutPoint([user("a"), assistant("b"), user("c"), assistant("d")], 2, () => 1).firstKeptIndex).toBe(2);
   });
 });

@@ -7,7 +7,7 @@ import { inputOf } from "../strategy-input.js";
 const prompt: ResponseItem = { ...developer(COMPACT_SYSTEM_PROMPT), summary: true };
 const step = [call("a"), output("a")];
 
-test("only requests stay, in one message, before the new one", () => {
+test("only requests stay, in one message before the new request", () => {
   const history = [agents("kind"), user("one"), ghost("1"), ...step, assistant("done"), user("two"), assistant("ok")];
   const plan = userOnly.plan(inputOf([...history, user("three")]));
   expect(plan.needsSummary).toBe(false);
@@ -20,7 +20,7 @@ test("only requests stay, in one message, before the new one", () => {
   ]);
 });
 
-test("earlier requests and summaries go on", () => {
+test("earlier requests and summaries are carried over", () => {
   const again = [prompt, summary("Previous requests:\none\ntwo"), user("three"), assistant("ok")];
   expect(userOnly.plan(inputOf(again)).build("ignored")).toEqual([
     prompt,
@@ -33,7 +33,7 @@ test("earlier requests and summaries go on", () => {
   ]);
 });
 
-test("the steps of a turn under way stay with its request", () => {
+test("the steps of a running turn stay with its request", () => {
   const history = [user("one"), assistant("ok"), user("two"), ...step];
   expect(userOnly.plan(inputOf(history)).build("")).toEqual([
     prompt,
@@ -50,7 +50,7 @@ test("the steps of a turn under way stay with its request", () => {
   ]);
 });
 
-test("a turn under way keeps its request where no results stay, and an output without a call begins none", () => {
+test("a running turn keeps its request without tool results, and an output without a call is not a running turn", () => {
   const none = { preserveToolResults: "none" } as const;
   const history = [user("one"), assistant("ok"), user("two"), assistant("I look"), environment("/"), ...step];
   expect(userOnly.plan(inputOf(history, none)).build("")).toEqual([
@@ -65,7 +65,7 @@ test("a turn under way keeps its request where no results stay, and an output wi
   ]);
 });
 
-test("requests have the budget of user messages", () => {
+test("requests are limited by userMessageTokens", () => {
   const [, item] = userOnly.plan(inputOf([user(words(30_000)), assistant("ok")])).build("");
   expect(item).toMatchObject({
     content: [{ text: expect.stringMatching(/^Previous requests:\nx+\n\n\[\.\.\. \d+ ch/) }],

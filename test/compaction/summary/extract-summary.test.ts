@@ -14,7 +14,7 @@ const history = [
   assistant("Reading the parser now."),
 ];
 
-test("what was said makes a summary, under a line that it is none of a model", () => {
+test("the extracted summary is built from messages, below a placeholder line", () => {
   expect(extractSummary(history)).toBe(
     [
       "(summary unavailable)",
@@ -33,12 +33,12 @@ test("an earlier summary comes first, without its own placeholder", () => {
   );
 });
 
-test("nothing said leaves the placeholder alone", () => {
+test("a history without messages gives only the placeholder", () => {
   expect(extractSummary([])).toBe("(summary unavailable)");
   expect(extractSummary([], "(summary unavailable)")).toBe("(summary unavailable)");
 });
 
-test("however much was said, the summary is short", () => {
+test("the extracted summary is short for any history", () => {
   const long = Array.from({ length: 500 }, (_, index) => [
     user(words(2_000)),
     assistant(`We chose ${words(500)}. ${index}`),

@@ -25,11 +25,11 @@ test.each([
   ["read_file", "nonsense", [], []],
   ["read_file", { path: "a\nb" }, [], []],
   ["read_file", null, [], []],
-])("%s with %j", (name, args, readFiles, modifiedFiles) => {
+])("file operations of %s with %j", (name, args, readFiles, modifiedFiles) => {
   expect(extractFileOperations(done(name, args))).toEqual({ readFiles, modifiedFiles });
 });
 
-test("custom and shell calls are looked into as well", () => {
+test("custom and shell calls are analysed too", () => {
   const items: ResponseItem[] = [
     { type: "custom_tool_call", name: "apply_patch", input: patch, call_id: "1" },
     { type: "custom_tool_call_output", call_id: "1", output: "Done!" },
@@ -39,13 +39,13 @@ test("custom and shell calls are looked into as well", () => {
   expect(extractFileOperations(items).modifiedFiles).toEqual(["new.ts", "old.ts", "moved.ts"]);
 });
 
-test("a call without an output, or whose arguments are no JSON, names nothing", () => {
+test("a call without an output, or with invalid JSON arguments, adds no files", () => {
   const broken: ResponseItem = { type: "function_call", name: "read_file", arguments: "{", call_id: "2" };
   const items = [call("1", "read_file", { path: "a" }), broken, output("2"), output("3")];
   expect(extractFileOperations(items)).toEqual({ readFiles: [], modifiedFiles: [] });
 });
 
-test("what was known before stays in front, each file once", () => {
+test("known files come first, and each file once", () => {
   const before = { readFiles: ["z", "a"], modifiedFiles: ["m"] };
   expect(extractFileOperations([...done("read", { path: "a" }), ...done("read", { path: "b" })], before)).toEqual({
     readFiles: ["z", "a", "b"],
@@ -53,7 +53,7 @@ test("what was known before stays in front, each file once", () => {
   });
 });
 
-test("the lists stand under headings, where there is something to list", () => {
+test("each non-empty list has a heading", () => {
   expect(formatFileOperations({ readFiles: ["a", "b"], modifiedFiles: ["c"] })).toBe(
     "\n## Files Read\n- a\n- b\n\n## Files Modified\n- c",
   );
@@ -61,7 +61,7 @@ test("the lists stand under headings, where there is something to list", () => {
   expect(formatFileOperations({ readFiles: [], modifiedFiles: [] })).toBe("");
 });
 
-test("of thousands only the newest are listed", () => {
+test("only the newest of thousands of files are listed", () => {
   const readFiles = Array.from({ length: 1_000 }, (_, index) => `file${index}`);
   const text = formatFileOperations({ readFiles, modifiedFiles: [] });
   expect(text).toMatch(/^\n## Files Read\n- \(800 more before these\)\n- file800\n[^]*- file999$/);

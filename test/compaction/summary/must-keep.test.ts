@@ -10,7 +10,7 @@ const plan = {
 };
 const planLines = "- [completed] write lexer\n- [in_progress] write parser";
 
-test("what the user demanded is kept in the user's words", () => {
+test("the user's rules are kept verbatim", () => {
   const items = [
     environment("You must not see this."),
     user("Fix the tests. Never touch src/generated! Should we only use tabs?"),
@@ -24,19 +24,19 @@ test("what the user demanded is kept in the user's words", () => {
   });
 });
 
-test("there is a bound for rules, and a rule has one", () => {
+test("the number and the length of rules are bounded", () => {
   const many = Array.from({ length: 50 }, (_, index) => user(`Never do number ${index}.`));
   expect(mustKeep([...many, user(`Never ${"x".repeat(400)}.`)]).rules).toEqual(
     Array.from({ length: 20 }, (_, index) => `Never do number ${index + 30}.`),
   );
 });
 
-test("the last plan counts", () => {
+test("the last plan is kept", () => {
   expect(mustKeep([call("1", "update_plan", { plan: [] }), call("2", "update_plan", plan)]).plan).toBe(planLines);
   expect(mustKeep([call("1", "update_plan", "just do it")]).plan).toBe('"just do it"');
 });
 
-test("what was put into an earlier summary for that reason is kept on", () => {
+test("rules and plan of an earlier summary are kept", () => {
   const earlier = "## Goal\nx\n\n## Constraints\n- Never touch src/generated!\n\n## Current Plan\n- [pending] rest";
   expect(mustKeep([user("Never sleep.")], earlier)).toEqual({
     rules: ["Never touch src/generated!", "Never sleep."],
@@ -44,7 +44,7 @@ test("what was put into an earlier summary for that reason is kept on", () => {
   });
 });
 
-test("only what a summary does not say in other words is missing", () => {
+test("only facts that a summary does not paraphrase are missing", () => {
   const keep = { rules: ["Never touch src/generated!", "Always run `npm test` first"], plan: planLines };
   const summary =
     "The user wants `npm test` to run always and first. The lexer was written, the parser is next to write.";
@@ -52,7 +52,7 @@ test("only what a summary does not say in other words is missing", () => {
   expect(missingFrom("", keep)).toEqual(keep);
 });
 
-test("a repaired summary says it once, under headings that may be there already", () => {
+test("a repaired summary contains each fact once, under existing or new headings", () => {
   const missing = { rules: ["Never touch src/generated!"], plan: planLines };
   const repaired = repairedSummary("## Goal\nx\n", missing);
   expect(repaired).toBe(`## Goal\nx\n\n## Constraints\n- Never touch src/generated!\n\n## Current Plan\n${planLines}`);

@@ -6,7 +6,7 @@ import { ResponseItem } from "../../../src/messages/response-item.js";
 import { arbitraryOf } from "../../support/arbitrary-of.js";
 import { assistant, call, ghost, output, pinned, summary, thought, user } from "../items.js";
 
-test("messages stay, calls and outputs are told in words", () => {
+test("messages stay, and calls and outputs become text", () => {
   const items = [user("go"), thought("hm"), assistant("I will"), call("1", "shell", { command: "ls" }), ghost("g")];
   const custom: ResponseItem[] = [
     { type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch", call_id: "2" },
@@ -23,7 +23,7 @@ test("messages stay, calls and outputs are told in words", () => {
   ]);
 });
 
-test("images are words, ids and flags go, and nothing is left out silently but silence", () => {
+test("images become text, ids and flags are removed, and only empty messages are left out", () => {
   const image = { type: "input_image" as const, image_url: "data:x" };
   expect(
     summaryInput([{ ...user("look"), content: [image] }, { ...assistant("ok"), id: "msg_1" }, pinned("p")]),
@@ -31,7 +31,7 @@ test("images are words, ids and flags go, and nothing is left out silently but s
   expect(summaryInput([user(""), output("1", "")])).toEqual([user("[result of a call] ")]);
 });
 
-test("long arguments and outputs are cut in the middle", () => {
+test("long arguments and outputs are truncated in the middle", () => {
   const [told] = summaryInput([output("1", "x".repeat(100_000))]);
   expect(told?.content[0]).toMatchObject({
     text: expect.stringMatching(/^\[result of a call\] x+\n\n\[\.\.\. \d+ ch/),
@@ -42,7 +42,7 @@ test("long arguments and outputs are cut in the middle", () => {
   );
 });
 
-test("whatever the history has, a model gets messages of at least a character", () => {
+test("any history becomes messages that are not empty", () => {
   fc.assert(
     fc.property(fc.array(arbitraryOf(ResponseItem) as Arbitrary<ResponseItem>), (items) => {
       const told = summaryInput(items);

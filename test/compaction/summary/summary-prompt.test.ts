@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { strategies } from "../../../src/compaction/strategy-for.js";
 import { summaryPrompt } from "../../../src/compaction/summary/summary-prompt.js";
 
-test.each([...strategies.values()])("$name asks for all a summary needs", (strategy) => {
+test.each([...strategies.values()])("the prompt of $name asks for every section of a summary", (strategy) => {
   const prompt = summaryPrompt({ strategy });
   expect(prompt.startsWith(strategy.prompt)).toBe(true);
   expect(prompt).toContain("concise summary");
@@ -24,13 +24,13 @@ test.each([...strategies.values()])("$name asks for all a summary needs", (strat
 
 const strategy = { prompt: "Sum it up." };
 
-test("an earlier summary is updated, and stands in the prompt", () => {
+test("the prompt contains an earlier summary and asks for an update", () => {
   const prompt = summaryPrompt({ strategy, previousSummary: "## Goal\nBuild a $& house." });
   expect(prompt).toMatch(/keep everything[^]*add what is new[^]*In Progress[^]*to Done[^]*Next Steps[^]*structure/);
   expect(prompt).toContain("<previous_summary>\n## Goal\nBuild a $& house.\n</previous_summary>");
 });
 
-test("a text of the user replaces ours, but not what is asked in particular", () => {
+test("a custom prompt replaces the default, but not the additional instructions", () => {
   const prompt = summaryPrompt({ strategy, custom: "Mine.", previousSummary: "old", instructions: "only the API" });
   expect(prompt.startsWith("Mine.\n\n")).toBe(true);
   expect(prompt).not.toContain("Sum it up.");

@@ -13,20 +13,20 @@ function isPair(text: string): boolean {
   return (text.codePointAt(0) ?? 0) > 0xffff;
 }
 
-/** Runs of one character each: letters, marks, spaces, signs, digits, pairs, halves of pairs. */
+/** Runs of one character: letters, marks, spaces, signs, digits, surrogate pairs, lone surrogates. */
 const characters = ["a", "Z", "中", "\u0301", " ", "\n", "\t", "!", "<", "7", "😀", "𝒜", "\ud800", "\udc00"];
 const runs = fc
   .array(fc.tuple(fc.constantFrom(...characters), fc.integer({ min: 1, max: 700 })), { maxLength: 12 })
   .map((parts) => parts.map(([character, count]) => character.repeat(count)).join(""));
-/** Runs of one kind in which no two neighbours need be equal. */
+/** Runs of one kind of character with different neighbours. */
 const mixed = fc
   .array(fc.constantFrom("a", "B", "\u0301", "é", "𝒜"), { maxLength: 1500 })
   .map((letters) => `x ${letters.join("")}!`);
 
-/** Any code units at all, halves of pairs among them. */
+/** Any code units, including lone surrogates. */
 const anything = fc.array(fc.nat(0xffff), { maxLength: 500 }).map((units) => String.fromCharCode(...units));
 
-test("the pieces are the text, no run in them is too long, and no pair is parted", () => {
+test("cutRuns keeps the text, leaves no long run and splits no surrogate pair", () => {
   fc.assert(
     fc.property(fc.oneof(runs, mixed, anything), (text) => {
       const pieces = cutRuns(text);
@@ -41,11 +41,11 @@ test("the pieces are the text, no run in them is too long, and no pair is parted
   );
 });
 
-test("digits stay together: an encoding never takes more than three", () => {
+test("digits stay together, because an encoding never joins more than three", () => {
   expect(cutRuns("7".repeat(1000))).toEqual(["7".repeat(1000)]);
 });
 
-test("a run is cut wherever it begins", () => {
+test("a run is cut at any position in the text", () => {
   for (const before of [0, 1, 100, 255, 256, 257, 511]) {
     const text = `${"7".repeat(before)}${"a".repeat(600)}`;
     expect(cutRuns(text)).toEqual([`${"7".repeat(before)}${"a".repeat(256)}`, "a".repeat(256), "a".repeat(88)]);

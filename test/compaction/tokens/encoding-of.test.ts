@@ -20,11 +20,11 @@ test.each([
   ["openai/gpt-4-32k", "cl100k_base"],
   ["ft:gpt-3.5-turbo-0125:acme::abc", "cl100k_base"],
   ["gpt-35-turbo", "cl100k_base"],
-])("%s is counted with %s", (model, encoding) => {
+])("the encoding of %s is %s", (model, encoding) => {
   expect(encodingOf(model)).toBe(encoding);
 });
 
-test("every older chat model the tokenizer's authors know is counted as they say", () => {
+test("encodingOf agrees with the tokenizer's table for every older chat model", () => {
   const chat = Object.entries(modelToEncodingMap).filter(([model]) => /^gpt-[3-9]/.test(model));
   expect(chat.length).toBeGreaterThan(10);
   expect(chat.map(([model]) => [model, encodingOf(model)])).toEqual(chat);

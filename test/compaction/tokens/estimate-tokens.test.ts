@@ -26,13 +26,13 @@ const items: [ResponseItem, string][] = [
   [{ type: "web_search_call", status: "completed" }, '{"type":"web_search_call","status":"completed"}'],
 ];
 
-test.each(items)("of %j the model reads %j", (item, text) => {
+test.each(items)("the counted text of %j is %j", (item, text) => {
   const read: string[] = [];
   estimateItemTokens([item], (counted) => read.push(counted));
   expect(read).toEqual([text]);
 });
 
-test("items are counted together, so that rounding does not add up", () => {
+test("items are counted together, so rounding errors do not add up", () => {
   const text = items.map(([, read]) => read).join("");
   const all = items.map(([item]) => item);
   expect(estimateItemTokens(all, estimateTokens)).toBe(Math.ceil(text.length / 4));

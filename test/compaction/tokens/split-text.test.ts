@@ -24,10 +24,10 @@ const words = [
 ];
 const texts = fc.array(fc.constantFrom(...words), { maxLength: 400 }).map((parts) => parts.join(""));
 
-/** Any code units at all, halves of pairs among them. */
+/** Any code units, including lone surrogates. */
 const anything = fc.array(fc.nat(0xffff), { maxLength: 500 }).map((units) => String.fromCharCode(...units));
 
-test("the parts are the text, none is too long, and no pair is parted", () => {
+test("splitText keeps the text, respects the maximum and splits no surrogate pair", () => {
   fc.assert(
     fc.property(fc.oneof(texts, anything), fc.integer({ min: 2, max: 100 }), (text, max) => {
       const parts = splitText(text, max);
@@ -42,12 +42,12 @@ test("the parts are the text, none is too long, and no pair is parted", () => {
 });
 
 test.each(["cl100k_base", "o200k_base"] as const)(
-  "parts that end at a seam add up to the whole with %s",
+  "token counts of parts split at token boundaries add up to the total with %s",
   async (encoding) => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
         const seam = "end of it";
-        // A seam in every window, so that no part is cut anywhere.
+        // Every window has a boundary, so no part is cut elsewhere.
         const whole = Array.from({ length: 5 }, () => `${text}${seam}\nand`).join("");
         const [count, ...parts] = await exactTokens([whole, ...splitText(whole, text.length + 20)], encoding);
         expect(parts.reduce((sum, part) => sum + part, 0)).toBe(count);
