@@ -32,30 +32,30 @@ test.each([
     ),
   ],
   ["bounds and words", objectOf({ a: { type: "integer", minimum: 1, description: "how many" } }, { title: "A" })],
-])("a schema with %s is taken", (_name, schema) => {
+])("a schema with %s is accepted", (_name, schema) => {
   expect(check(OutputSchema, schema, "schema")).toBe(schema);
 });
 
 test.each<[string, unknown, string]>([
-  ["is no object", "{}", "schema: expected a JSON Schema object"],
+  ["is not an object", "{}", "schema: expected a JSON Schema object"],
   ["is a list", [], "schema: expected a JSON Schema object"],
   [
-    "is of another type",
+    "has another type",
     { type: "array", items: text },
     'schema: type: the schema of an answer must be of type "object"',
   ],
   [
-    "leaves open what else there is",
+    "allows additional properties",
     objectOf({}, { additionalProperties: true }),
     "schema: additionalProperties: expected false: only named properties are allowed",
   ],
   [
-    "leaves a property open",
+    "has an optional property",
     objectOf({ a: text, b: text }, { required: ["a"] }),
     'schema: required: "b" is missing: list every property; make optional ones nullable',
   ],
   [
-    "requires what is not there",
+    "requires an unknown property",
     objectOf({}, { required: ["a"] }),
     "schema: required: it lists a name that is not a property",
   ],
@@ -82,12 +82,12 @@ test.each<[string, unknown, string]>([
   ],
   ["has a part that is no schema", objectOf({ a: "string" }), "schema: properties.a: expected a schema object"],
   [
-    "has an open object deep inside",
+    "has a nested object with additional properties",
     objectOf({ a: { type: "array", items: { type: "object", properties: {} } } }),
     "schema: properties.a.items.additionalProperties: expected false: only named properties are allowed",
   ],
   [
-    "names a schema that is not there",
+    "refers to a missing schema",
     objectOf({ a: { $ref: "#/$defs/b" } }),
     "schema: properties.a.$ref: expected #/$defs/… with the name of an existing schema",
   ],
@@ -101,6 +101,6 @@ test.each<[string, unknown, string]>([
     "schema: a schema can have at most 100000 characters",
   ],
   ["is no JSON", objectOf({ a: { const: 1n } }), "schema: cannot be converted to JSON"],
-])("a schema that %s is refused with its place", (_name, schema, message) => {
+])("a schema that %s is refused with the path of the problem", (_name, schema, message) => {
   expect(() => check(OutputSchema, schema, "schema")).toThrow(message);
 });

@@ -5,8 +5,8 @@ import { ResponseItem } from "../../src/messages/response-item.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Submission } from "../../src/messages/submission.js";
 
-// After a change of the protocol: npm run docs
-test("the published JSON Schema of the protocol is that of the sources", async () => {
+// After a protocol change, run: npm run docs
+test("the published JSON Schema of the protocol matches the sources", async () => {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries({ Event, ResponseItem, RolloutLine, Submission }))
     registry.add(schema, { id });
@@ -17,13 +17,13 @@ test("the published JSON Schema of the protocol is that of the sources", async (
   });
   const document = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "The public protocol of cody: submissions, events, history items and rollout lines",
-    $defs: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutNames(schema)])),
+    title: "The public protocol of cody: what goes in, what comes out, what is saved",
+    $defs: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDocumentKeys(schema)])),
   };
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/protocol.schema.json");
 });
 
-/** The document as a whole says what it is. */
-function withoutNames(schema: z.core.JSONSchema.BaseSchema): object {
+/** Removes the keys that the whole document has once. */
+function withoutDocumentKeys(schema: z.core.JSONSchema.BaseSchema): object {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "$schema" && key !== "$id"));
 }
