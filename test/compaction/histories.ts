@@ -56,7 +56,7 @@ const turn = fc.record({
   lost: fc.nat({ max: 9 }),
 });
 
-/** Realistic histories: turns with parallel calls, reasoning, snapshots, pins, summaries, new context and lost outputs. */
+/** Realistic histories with parallel calls, reasoning, snapshots, pins, summaries, new context and lost outputs. */
 export const conversations: Arbitrary<ResponseItem[]> = fc.array(turn, { maxLength: 7 }).map((turns) => {
   let made = 0;
   const text = (what: string, tokens = 0) => `${what} ${++made} ${words(tokens)}`;

@@ -50,7 +50,7 @@ const readOnlyByUs: Readonly<Record<string, readonly string[]>> = {
   "non-uuid id": whole,
 };
 
-/** Histories that Codex fixes when it builds a request: we read them unchanged, and our normalizer fixes them the same way. */
+/** Histories that Codex fixes when it builds a request. We read them unchanged, and our normalizer fixes them too. */
 const fixedInRequests: Readonly<Record<string, readonly string[]>> = {
   "ghost_snapshot item": [...whole, "ghost_snapshot"],
   "function_call without output": [...whole, "function_call"],
@@ -68,7 +68,8 @@ const keptByUs: Readonly<Record<string, readonly string[]>> = {
 /** Cases in which our requests differ from those of Codex on purpose. */
 const differingRequests: Readonly<Record<string, readonly string[]>> = {
   ...keptByUs,
-  // A crash also leaves a call without its output, and the call may have had an effect, so the model is told that the result is unknown.
+  // A crash also leaves a call without its output. The call may have had an effect, so its output is reported as
+  // unknown.
   "function_call without output": [...whole, "function_call", 'function_call_output="interrupted, result unknown"'],
   "function_call_output object {content,success}": [
     ...whole,

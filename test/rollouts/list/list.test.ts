@@ -116,7 +116,7 @@ test("cached files are not read again unless they have changed", async () => {
   const path = save("conv_one", firstLine());
   const other = save("conv_two", firstLine() + userLine);
   expect(listConversationsSync(directory).map(({ empty }) => empty)).toEqual([false, true]);
-  // The inode is the same and the file is not smaller, so the cached head is used, and the new provider does not appear.
+  // The inode is the same and the file is not smaller, so the cached head is used without the new provider.
   writeFileSync(other, firstLine({ metadata: { provider: "anthropic", model: "x", format: 1 } }, "filler") + userLine);
   writeFileSync(path, firstLine() + userLine);
   const listed = new Map(listConversationsSync(directory).map((summary) => [summary.id, summary]));

@@ -55,8 +55,8 @@ export function historyOf(lines: readonly OwnLine[]): ResponseItem[] {
   return history;
 }
 
-/** Generates the lines of one step in a conversation, given the history before it. */
-type Step = (history: readonly ResponseItem[], number: number) => OwnLine[];
+/** Generates the lines of one change to a conversation, given the history before it. */
+type Change = (history: readonly ResponseItem[], number: number) => OwnLine[];
 
 const word = fc.oneof(fc.constantFrom("one", "two\nthree", "<b>", "東京 😀", "`x`", "\u202e"), fc.string());
 
@@ -67,7 +67,7 @@ const step = fc.record({
   isParallel: fc.boolean(),
 });
 
-const turn: Arbitrary<Step> = fc
+const turn: Arbitrary<Change> = fc
   .record({ asks: word, steps: fc.array(step, { maxLength: 3 }), answer: word, isFramed: fc.boolean() })
   .map(({ asks, steps, answer, isFramed }) => (_, number) => {
     const items = [
@@ -94,7 +94,7 @@ const turn: Arbitrary<Step> = fc
   });
 
 /** A compaction that keeps the end or a part of the history, with the summary first, last or missing. */
-const compaction: Arbitrary<Step> = fc
+const compaction: Arbitrary<Change> = fc
   .record({
     keep: fc.constantFrom<"tail" | "users" | "nothing">("tail", "users", "nothing"),
     place: fc.constantFrom<"first" | "last" | "none">("first", "last", "none"),
@@ -131,11 +131,11 @@ const compaction: Arbitrary<Step> = fc
     ];
   });
 
-const rollback: Arbitrary<Step> = fc
+const rollback: Arbitrary<Change> = fc
   .integer({ min: 1, max: 3 })
   .map((num_turns) => () => [eventLine({ type: "thread_rolled_back", num_turns })]);
 
-const replacement: Arbitrary<Step> = fc
+const replacement: Arbitrary<Change> = fc
   .array(word, { maxLength: 2 })
   .map((words) => () => [
     { timestamp, type: "cody", payload: { type: "history_replaced", items: words.map((text) => user(text)) } },
@@ -157,8 +157,8 @@ export const anyConversation: Arbitrary<OwnLine[]> = fc
   )
   .map(([first, others]) => {
     const lines: OwnLine[] = [metaLine()];
-    for (const [index, step] of [first, ...others].entries()) {
-      lines.push(...step(historyOf(lines), index + 1));
+    for (const [index, change] of [first, ...others].entries()) {
+      lines.push(...change(historyOf(lines), index + 1));
     }
     return lines;
   });

@@ -73,7 +73,7 @@ function problemsIn({ name, values }: Tag): string[] {
   ];
 }
 
-/** Checks that the page has only our own style, which loads nothing, and that the policy comes before any foreign content. */
+/** Checks that our own style is the only one and loads nothing, and that the policy precedes any foreign content. */
 function problemsOfPolicy(page: string, tags: readonly Tag[], style: string): string[] {
   const hash = createHash("sha256").update(style).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;
