@@ -30,12 +30,14 @@ describe.each(wireApis)("over $api", (wire) => {
   test.each(faults)(
     "%s at every byte: complete items are reported, then one failure",
     async (fault) => {
-      const { every, lanes } = cutting.streams[fault];
+      const { every, lanes } = truncation.streams[fault];
       const stream = await recordStream(wire, requestFor("Note both"));
       const server = await serveCuts(stream);
       const patient = modelAt(wire, server.url);
       const whole = seenIn(
-        await collect(patient.stream(requestFor(cutWish("end", stream.bytes.length)), new AbortController().signal)),
+        await collect(
+          patient.stream(requestFor(cutRequestText("end", stream.bytes.length)), new AbortController().signal),
+        ),
       );
       expect(stream.bytes.length).toBeGreaterThan(5_000);
       expect(whole.items.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call", "function_call"]);
@@ -48,7 +50,9 @@ describe.each(wireApis)("over $api", (wire) => {
       const lengthAt = (offset: number): number => lengths.get(offset) ?? 0;
       await forEachConcurrently(offsets, lanes, async (offset) => {
         try {
-          const events = await collect(model.stream(requestFor(cutWish(fault, offset)), new AbortController().signal));
+          const events = await collect(
+            model.stream(requestFor(cutRequestText(fault, offset)), new AbortController().signal),
+          );
           const seen = seenIn(events);
           lengths.set(offset, seen.text.length + seen.reasoning.length + seen.items.length);
           const problem = problemOf(events, whole, fault, offset >= stream.completeAt);
