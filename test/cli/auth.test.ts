@@ -104,7 +104,7 @@ test("no token appears in a file, a log or an output, even when servers echo it"
   await writeFile(join(cli.home, "config.json"), JSON.stringify(config), { mode: 0o600 });
   await issuer.giveToCodex(join(cli.project, ".codex"));
   const env = { CODY_DEBUG: "1" };
-  const said: string[] = [];
+  const outputs: string[] = [];
   const faults: (TokenFault | undefined)[] = [
     undefined,
     (response, sent) => response.writeHead(401).end(JSON.stringify({ error: sent["refresh_token"] })),
@@ -113,7 +113,7 @@ test("no token appears in a file, a log or an output, even when servers echo it"
   issuer.isClosed = true;
   const run = async (args: readonly string[]): Promise<void> => {
     const { stdout, stderr } = await cli.run(args, { env });
-    said.push(stdout, stderr);
+    outputs.push(stdout, stderr);
   };
   for (const fault of faults) {
     issuer.fault = fault;
@@ -126,6 +126,6 @@ test("no token appears in a file, a log or an output, even when servers echo it"
   const sent = issuer.requests.map(({ headers, body }) => `${headers.authorization} ${body}`).join("\n");
   const secrets = new Set([...sent.matchAll(/Bearer (\S+)|"refresh_token":"([^"]+)"/g)].flatMap(([, a, b]) => a ?? b));
   expect(secrets.size).toBeGreaterThanOrEqual(3);
-  const all = [...said, ...texts].join("\n");
+  const all = [...outputs, ...texts].join("\n");
   expect([...secrets].filter((secret) => secret !== undefined && all.includes(secret))).toEqual([]);
 });

@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
 interface Waiting {
   readonly child: Child;
   readonly ended: Promise<CliResult>;
-  /** Starts the login and resolves with the address the user is told to open. */
+  /** The address to open in the browser. */
   readonly url: URL;
   readonly callback: URL;
 }
@@ -37,9 +37,9 @@ async function startLogin(cli: Cli, args: readonly string[] = []): Promise<Waiti
   const child = cli.start(["login", "--port", String(await freePort()), ...args]);
   child.stdin.end();
   await saysOn(child.stderr, "originator=cody\n");
-  const told: Buffer = child.stderr.read();
-  child.stderr.unshift(told);
-  const url = new URL(/http\S+/.exec(told.toString())?.[0] ?? "");
+  const firstOutput: Buffer = child.stderr.read();
+  child.stderr.unshift(firstOutput);
+  const url = new URL(/http\S+/.exec(firstOutput.toString())?.[0] ?? "");
   return { child, ended: finished(child), url, callback: new URL(url.searchParams.get("redirect_uri") ?? "") };
 }
 

@@ -7,7 +7,7 @@ import { OAuthServer } from "../support/mcp/oauth-server.js";
 
 interface Waiting {
   readonly ended: Promise<CliResult>;
-  /** Starts the login and resolves with the address the user is told to open. */
+  /** The address to open in the browser. */
   readonly url: URL;
 }
 
@@ -15,9 +15,9 @@ async function startLogin(cli: Cli): Promise<Waiting> {
   const child = cli.start(["mcp", "login", "far"]);
   child.stdin.end();
   await saysOn(child.stderr, "redirect_uri=");
-  const told: Buffer = child.stderr.read();
-  child.stderr.unshift(told);
-  return { ended: finished(child), url: new URL(/http\S+/.exec(told.toString())?.[0] ?? "") };
+  const firstOutput: Buffer = child.stderr.read();
+  child.stderr.unshift(firstOutput);
+  return { ended: finished(child), url: new URL(/http\S+/.exec(firstOutput.toString())?.[0] ?? "") };
 }
 
 /** Requests a page as the browser does after the issuer. */
@@ -81,13 +81,13 @@ test("a revoked login is reported and not deleted", async () => {
   const cli = await loggedIn(server);
   server.endAccess();
   server.isRevoked = true;
-  const kept = await readFile(join(cli.home, "tokens.json"), "utf8");
+  const tokens = await readFile(join(cli.home, "tokens.json"), "utf8");
   const result = await cli.run(["mcp", "test", "far"]);
   expect(result).toMatchObject({
     code: 1,
     stdout: "✗ far: its login is no longer valid (invalid_grant). Run: cody mcp login far\n",
   });
-  expect(await readFile(join(cli.home, "tokens.json"), "utf8")).toBe(kept);
+  expect(await readFile(join(cli.home, "tokens.json"), "utf8")).toBe(tokens);
   for (const secret of server.given) expect(result.stdout + result.stderr).not.toContain(secret);
 });
 

@@ -12,9 +12,9 @@ interface Running {
 async function start(cli: Cli, ...args: string[]): Promise<Running> {
   const child = cli.start(["mock-llm", ...args]);
   await saysOn(child.stdout, "ANTHROPIC_API_KEY");
-  const said = String(child.stdout.read());
-  child.stdout.unshift(Buffer.from(said));
-  return { child, url: /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "" };
+  const firstOutput = String(child.stdout.read());
+  child.stdout.unshift(Buffer.from(firstOutput));
+  return { child, url: /http:\/\/127\.0\.0\.1:\d+/.exec(firstOutput)?.[0] ?? "" };
 }
 
 test("mock-llm prints its address and each request, and ends with Ctrl-C", async () => {

@@ -39,13 +39,13 @@ test.each([
   ["is not a schema", "[]", "expected a JSON Schema object"],
   ["allows additional properties", '{"type":"object","properties":{}}', "additionalProperties: expected false"],
   ["has an invalid pattern", JSON.stringify(withPattern("(")), "invalid schema: Invalid regular"],
-])("a file that %s is a usage error, and no conversation starts", async (_name, text, said) => {
+])("a file that %s is a usage error, and no conversation starts", async (_name, text, reason) => {
   const cli = await Cli.open();
   const file = join(cli.project, "shape.json");
   if (text !== undefined) await writeFile(file, text);
   const { code, stdout, stderr } = await cli.run(["chat", "hello", "--output-schema", "shape.json"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain(`--output-schema ${file}: ${said}`);
+  expect(stderr).toContain(`--output-schema ${file}: ${reason}`);
   expect(await cli.ids()).toEqual([]);
 });
 
@@ -59,8 +59,8 @@ test.each([
   await writeFile(join(terminal.cwd, "shape.json"), JSON.stringify(schema));
   const code = await terminal.run("chat", "what is 6 * 7?", "--output-schema", "shape.json");
   expect({ code, screen: terminal.screen }).toEqual({ code: problems.length === 0 ? 0 : 1, screen: `${answer}\n` });
-  const told = ["✗ The answer does not match --output-schema shape.json:", ...problems].join("\n  ");
-  expect(terminal.errors).toContain(problems.length === 0 ? "" : `${told}\n`);
+  const report = ["✗ The answer does not match --output-schema shape.json:", ...problems].join("\n  ");
+  expect(terminal.errors).toContain(problems.length === 0 ? "" : `${report}\n`);
   expect(terminal.errors.includes("✗")).toBe(problems.length > 0);
 });
 

@@ -35,9 +35,9 @@ test("conversations and the active one follow a moved repository", async () => {
   expect((await cli.run(["relink"], { cwd: moved })).stdout).toBe(
     `Missing folders:\n  ${old}: 1 conversation(s), belongs to this project\nTo set a new folder: cody relink ${old} [new folder]\n`,
   );
-  const said = await cli.run(["chat", "what is my name?"], { cwd: moved });
-  expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining("Ada") });
-  expect(said.stderr).toContain(`This project was in ${old}: continuing its conversation ${id}`);
+  const result = await cli.run(["chat", "what is my name?"], { cwd: moved });
+  expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("Ada") });
+  expect(result.stderr).toContain(`This project was in ${old}: continuing its conversation ${id}`);
   expect((await cli.run(["chat", "once more"], { cwd: moved })).stderr).not.toContain("This project was in");
   expect(await cli.said(id)).toEqual(["my name is Ada", "what is my name?", "once more"]);
 });

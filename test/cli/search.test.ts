@@ -156,8 +156,8 @@ test("without libsql search reads the files, and cody index says what is missing
 
 test.each([[], ["rebuild"], ["status"]])("index %s without saved conversations has nothing to do", async (...args) => {
   const cli = await Cli.open();
-  const said = { code: 0, stderr: "", stdout: "Nothing to index: no saved conversations\n" };
-  expect(await cli.run(["index", ...args])).toMatchObject(said);
+  const nothingToIndex = { code: 0, stderr: "", stdout: "Nothing to index: no saved conversations\n" };
+  expect(await cli.run(["index", ...args])).toMatchObject(nothingToIndex);
   expect(JSON.parse((await cli.run(["index", ...args, "--json"])).stdout)).toMatchObject({
     conversations: 0,
     stale: 0,

@@ -140,9 +140,9 @@ test("the model receives all of more than twenty secrets and the disk none", asy
   const prompt =
     `api_key=XYZ-named-in-a-prompt, AKIAIOSFODNN7EXAMPLE, ${configured}, ${mockKey}, ${known.DATABASE_URL}, ` +
     `ftp://bob:p4ss-in-an-address@files.example and Dat4base/Pass`;
-  const told = await cli.run(["chat", "--sandbox", "danger-full-access", prompt], { env });
-  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining("done\n") });
-  expect(told.stderr).toMatch(/\n\d+ secrets were not written to disk\n$/);
+  const result = await cli.run(["chat", "--sandbox", "danger-full-access", prompt], { env });
+  expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining("done\n") });
+  expect(result.stderr).toMatch(/\n\d+ secrets were not written to disk\n$/);
   expect(await cli.run(["chat", "run it"], { env })).toMatchObject({ code: 1, stdout: "It was refused\n" });
   expect(await cli.run(["compact"], { env })).toMatchObject({ code: 0 });
   expect(await cli.run(["chat", "go on"], { env })).toMatchObject({ code: 0, stdout: "I go on\n" });

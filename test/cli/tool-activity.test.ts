@@ -86,8 +86,8 @@ test("control characters in an output are escaped, and long lines are truncated"
 test("when the live output was incomplete, the last lines come from the end of each stream", () => {
   const activity = inFolder("/projects");
   activity.textOf(begin(["seq", "1000000"]));
-  const told = "0123456789abcde\n".repeat(8 * 1024);
-  expect(activity.textOf(output(told))).toBe(indentedLines(Array.from({ length: 10 }, () => "0123456789abcde")));
+  const liveOutput = "0123456789abcde\n".repeat(8 * 1024);
+  expect(activity.textOf(output(liveOutput))).toBe(indentedLines(Array.from({ length: 10 }, () => "0123456789abcde")));
   const last = ["1", "2", "3", "4", "5", "6"];
   const msg = { ...end(1), stdout: `first\n[... 9 bytes left out ...]\n${last.join("\n")}\n`, stderr: "failed" };
   expect(activity.textOf(msg as EventMsg)).toBe(

@@ -57,8 +57,8 @@ test.each([{}, { columns: 80 }])(
 );
 
 test.each(["kept", "aborted"] as const)("when the history was %s, only its warning is shown", async (outcome) => {
-  const told = (await rendered([start, warning, end(outcome)], { columns: 80 })).stderr;
-  expect(told).toBe(`Compacting context (142k tokens)...${eraseLine}${warning.message}\n`);
+  const stderr = (await rendered([start, warning, end(outcome)], { columns: 80 })).stderr;
+  expect(stderr).toBe(`Compacting context (142k tokens)...${eraseLine}${warning.message}\n`);
   expect((await rendered([start, end(outcome)], { columns: 80 })).stderr.endsWith(eraseLine)).toBe(true);
 });
 

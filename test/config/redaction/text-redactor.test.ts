@@ -160,9 +160,9 @@ test.each(secretsInValues)("%j has a secret inside a match and becomes %j in one
 });
 
 test("a secret inside a match is reported once", () => {
-  const told: string[] = [];
-  fullRedactor.redact("password://password:-----BEGIN", (kind, value) => told.push(`${kind} ${value}`));
-  expect(told).toEqual(["named -----BEGIN"]);
+  const reports: string[] = [];
+  fullRedactor.redact("password://password:-----BEGIN", (kind, value) => reports.push(`${kind} ${value}`));
+  expect(reports).toEqual(["named -----BEGIN"]);
 });
 
 test("deeply nested secret names are redacted as a whole", () => {
