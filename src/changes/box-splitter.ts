@@ -228,7 +228,7 @@ class Frontier {
   readonly #reached: Int32Array;
   readonly #offset: number;
   /** Sentinel beside the outermost diagonals, worse than any real place. */
-  readonly #nowhere: number;
+  readonly #unreached: number;
   middle = 0;
   lowest = 0;
   highest = 0;
@@ -236,7 +236,7 @@ class Frontier {
   constructor(diagonals: number, offset: number, nowhere: number) {
     this.#reached = new Int32Array(diagonals);
     this.#offset = offset;
-    this.#nowhere = nowhere;
+    this.#unreached = nowhere;
   }
 
   start(diagonal: number, place: number): void {
@@ -253,16 +253,16 @@ class Frontier {
   widen(least: number, most: number): void {
     if (this.lowest > least) {
       this.lowest -= 1;
-      this.set(this.lowest - 1, this.#nowhere);
+      this.set(this.lowest - 1, this.#unreached);
     } else this.lowest += 1;
     if (this.highest < most) {
       this.highest += 1;
-      this.set(this.highest + 1, this.#nowhere);
+      this.set(this.highest + 1, this.#unreached);
     } else this.highest -= 1;
   }
 
   at(diagonal: number): number {
-    return this.#reached[diagonal + this.#offset] ?? this.#nowhere;
+    return this.#reached[diagonal + this.#offset] ?? this.#unreached;
   }
 
   set(diagonal: number, place: number): void {

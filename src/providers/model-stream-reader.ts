@@ -85,7 +85,7 @@ export class ModelStreamReader implements Disposable {
   readonly #ask = (): void => {
     const events = this.#events;
     try {
-      if ("code" in events) this.#tell({ type: "failed", failure: events });
+      if ("code" in events) this.#resolve({ type: "failed", failure: events });
       else if (events instanceof ReadyStream) this.#takeFrom(events);
       else events.next().then(this.#onResult, this.#onError);
     } catch (error) {
@@ -115,18 +115,18 @@ export class ModelStreamReader implements Disposable {
     }
     if (isNextWanted) this.#ask();
   };
-  readonly #onError = (error: unknown): void => this.#tell({ type: "failed", failure: providerBug(error) });
-  readonly #onAbort = (): void => this.#tell("aborted");
+  readonly #onError = (error: unknown): void => this.#resolve({ type: "failed", failure: providerBug(error) });
+  readonly #onAbort = (): void => this.#resolve("aborted");
 
   /** Returns whether to read the next event at once. */
   #receive(event: ModelEvent | null): boolean {
     if (this.#waiting === undefined) return false;
-    if (event === null) this.#tell({ type: "failed", failure: incompleteAnswer });
+    if (event === null) this.#resolve({ type: "failed", failure: incompleteAnswer });
     else if (isDelta(event)) return this.#receiveDelta(event);
     else if (event.type === "buffered") return this.#fitsDelta(event.bytes) && this.#mayContinue();
     else if (event.type === "tool_call_start" && !this.#fitsDelta(itemOverheadBytes)) return false;
-    else if (event.type === "item" && !this.#fitsItem(event.item)) this.#tell("too_long");
-    else this.#tell(event);
+    else if (event.type === "item" && !this.#fitsItem(event.item)) this.#resolve("too_long");
+    else this.#resolve(event);
     return false;
   }
 
@@ -145,7 +145,7 @@ export class ModelStreamReader implements Disposable {
   #fitsDelta(bytes: number): boolean {
     this.#deltaBytes += bytes;
     if (this.#deltaBytes <= this.#maxBytes) return true;
-    this.#tell("too_long");
+    this.#resolve("too_long");
     return false;
   }
 
@@ -166,7 +166,7 @@ export class ModelStreamReader implements Disposable {
     return false;
   }
 
-  #tell(event: Rest | Stop): void {
+  #resolve(event: Rest | Stop): void {
     this.#waiting?.resolve(event);
     this.#waiting = undefined;
   }

@@ -53,14 +53,14 @@ export class TurnGrouping {
         this.#addItem(line.payload, line);
         return;
       case "event_msg":
-        if (line.payload.type === "thread_rolled_back") this.#refold(line);
+        if (line.payload.type === "thread_rolled_back") this.#applyReplacement(line);
         else this.#addEvent(line.payload, line.timestamp);
         return;
       case "compacted":
-        this.#refold(line);
+        this.#applyReplacement(line);
         return;
       case "cody":
-        if (line.payload.type === "history_replaced") this.#refold(line);
+        if (line.payload.type === "history_replaced") this.#applyReplacement(line);
         return;
       case "(unknown)":
         return;
@@ -112,7 +112,7 @@ export class TurnGrouping {
   }
 
   /** Applies a line that changes earlier history: remaining items keep their turns, new ones become one turn. */
-  #refold(line: RolloutLine): void {
+  #applyReplacement(line: RolloutLine): void {
     const before = this.#turns.flatMap((turn) => turn.items);
     const after = [...before];
     applyToHistory(after, line);
@@ -243,7 +243,7 @@ export class TurnEnds {
     if (this.#isOpen) this.#ends[this.#ends.length - 1] = this.#lines;
     if (line.type !== "event_msg") return;
     if (line.payload.type === "task_complete" || line.payload.type === "turn_aborted") this.#isOpen = false;
-    else if (line.payload.type === "thread_rolled_back") this.#takeBack(line.payload.num_turns);
+    else if (line.payload.type === "thread_rolled_back") this.#rollBack(line.payload.num_turns);
   }
 
   get turns(): number {
@@ -260,7 +260,7 @@ export class TurnEnds {
     this.#isOpen = true;
   }
 
-  #takeBack(turns: number): void {
+  #rollBack(turns: number): void {
     this.#ends.length = Math.max(0, this.#ends.length - turns);
     this.#isOpen = false;
   }

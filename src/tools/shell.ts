@@ -115,7 +115,7 @@ type StreamName = "stdout" | "stderr";
 
 /** Collects a command's output: each stream separately, and both merged in order of arrival. */
 class CommandOutput {
-  readonly #keep: ((bytes: Uint8Array) => void) | undefined;
+  readonly #keepOutput: ((bytes: Uint8Array) => void) | undefined;
   readonly #output = { stdout: new BoundedOutput(), stderr: new BoundedOutput(), merged: new BoundedOutput() };
   /**
    * The first bytes of an incomplete character, held back so that the other stream is not inserted in the middle of it.
@@ -124,7 +124,7 @@ class CommandOutput {
 
   /** `keep` receives the complete output of both streams, in order of arrival. */
   constructor(keep?: (bytes: Uint8Array) => void) {
-    this.#keep = keep;
+    this.#keepOutput = keep;
   }
 
   push(stream: StreamName, chunk: Buffer): void {
@@ -146,7 +146,7 @@ class CommandOutput {
   #add(stream: StreamName, bytes: Uint8Array): void {
     this.#output[stream].push(bytes);
     this.#output.merged.push(bytes);
-    this.#keep?.(bytes);
+    this.#keepOutput?.(bytes);
   }
 }
 

@@ -42,10 +42,10 @@ export class CredentialResolver {
 
   #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {
     if (this.#keys.providers?.[provider]?.keyring !== true) return apiKey(provider, this.#keys);
-    return this.#keptKey(provider, signal);
+    return this.#storedKey(provider, signal);
   }
 
-  async #keptKey(provider: string, signal: AbortSignal): Promise<string> {
+  async #storedKey(provider: string, signal: AbortSignal): Promise<string> {
     const key = await (await this.#ref()).ask({ type: "kept_key", provider }, signal);
     if (key !== undefined) return key;
     const message = `no key in the keyring, or the keyring is locked. Run: cody set-auth ${provider}-api-key - --keyring`;

@@ -25,14 +25,14 @@ export class Keyring {
   /** Returns a provider's key; undefined when there is no such key or no keyring. */
   async key(provider: string): Promise<string | undefined> {
     return this.#platform === "darwin"
-      ? await this.#word("security", ["find-generic-password", "-s", service, "-a", provider, "-w"])
-      : await this.#word("secret-tool", ["lookup", "service", service, "account", provider]);
+      ? await this.#output("security", ["find-generic-password", "-s", service, "-a", provider, "-w"])
+      : await this.#output("secret-tool", ["lookup", "service", service, "account", provider]);
   }
 
   /** Returns Claude Code's credentials from the macOS keychain; on other systems Claude Code uses a file. */
   async claudeCredentials(): Promise<string | undefined> {
     if (this.#platform !== "darwin") return undefined;
-    return await this.#word("security", ["find-generic-password", "-s", "Claude Code-credentials", "-w"]);
+    return await this.#output("security", ["find-generic-password", "-s", "Claude Code-credentials", "-w"]);
   }
 
   async keep(provider: string, key: string): Promise<void> {
@@ -47,7 +47,7 @@ export class Keyring {
     throw new FailureError({ code: "unsupported", message, retryable: false });
   }
 
-  async #word(program: string, args: readonly string[]): Promise<string | undefined> {
+  async #output(program: string, args: readonly string[]): Promise<string | undefined> {
     const { ok, text } = await this.#run(program, args, "");
     return ok && text.trim() !== "" ? text.trim() : undefined;
   }

@@ -143,14 +143,16 @@ export class ProjectKnowledge {
 
   /** Returns the knowledge section of the prompt for this project. */
   async section(root: string): Promise<KnowledgeSection> {
-    return await this.#with(root, (actor) => actor.ask({ type: "section", budgetTokens: this.#parts.budgetTokens }));
+    return await this.#withOwner(root, (actor) =>
+      actor.ask({ type: "section", budgetTokens: this.#parts.budgetTokens }),
+    );
   }
 
   /** Saves an entry in the project that a folder belongs to. */
   async add(cwd: string, entry: NewKnowledge, sessionId: string): Promise<AddOutcome> {
     const root = await findProjectRoot(cwd);
     try {
-      return await this.#with(root, (actor) => actor.ask({ type: "add", said: entry, sessionId }));
+      return await this.#withOwner(root, (actor) => actor.ask({ type: "add", said: entry, sessionId }));
     } catch (error) {
       if (error instanceof FailureError) return { status: "not_saved", reason: error.message };
       throw error;
@@ -161,7 +163,7 @@ export class ProjectKnowledge {
     await Promise.all([...this.#owners.values()].map(({ actor }) => actor.stop()));
   }
 
-  async #with<T>(root: string, ask: (actor: Owner["actor"]) => Promise<T>): Promise<T> {
+  async #withOwner<T>(root: string, ask: (actor: Owner["actor"]) => Promise<T>): Promise<T> {
     const owner = this.#ownerOf(root);
     owner.asking += 1;
     try {

@@ -98,17 +98,17 @@ export class ProjectStore {
    * ids.
    */
   async remove(ids: readonly string[]): Promise<string[]> {
-    return (await this.#take((entries) => withReplaced(ids, entries), { keepsUnknown: true })).ids;
+    return (await this.#removeEntries((entries) => withReplaced(ids, entries), { keepsUnknown: true })).ids;
   }
 
   /** Removes only these entries, so that the ones they replaced count again. Returns the removed ids. */
   async undo(ids: readonly string[]): Promise<string[]> {
-    return (await this.#take(() => new Set(ids), { keepsUnknown: true })).ids;
+    return (await this.#removeEntries(() => new Set(ids), { keepsUnknown: true })).ids;
   }
 
   /** Removes superseded entries, those that `isStale` selects, and invalid lines, for good. */
   async prune(isStale: (entry: KnowledgeEntry) => boolean): Promise<RemovedKnowledge> {
-    return await this.#take((entries) => prunable(entries, isStale), { keepsUnknown: false });
+    return await this.#removeEntries((entries) => prunable(entries, isStale), { keepsUnknown: false });
   }
 
   /** Returns the ids of the readable entries that a prune would remove. */
@@ -118,7 +118,7 @@ export class ProjectStore {
     return [...prunable(entries, isStale)];
   }
 
-  async #take(
+  async #removeEntries(
     chosen: (entries: readonly KnowledgeEntry[]) => ReadonlySet<string>,
     { keepsUnknown }: { readonly keepsUnknown: boolean },
   ): Promise<RemovedKnowledge> {

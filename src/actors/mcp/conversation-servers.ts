@@ -129,7 +129,7 @@ export class ConversationServers {
   async #start(): Promise<void> {
     await Promise.all(
       this.servers.map(async (server) => {
-        this.#tell(server.name, { state: "starting" });
+        this.#reportStatus(server.name, { state: "starting" });
         await server.connect();
         this.#changed(server);
       }),
@@ -147,12 +147,12 @@ export class ConversationServers {
   #changed({ name, state }: SharedServer): void {
     this.#offered = undefined;
     if (this.#starting === undefined) return;
-    if (state.status === "ready") this.#tell(name, { state: "ready" });
-    if (state.status === "failed") this.#tell(name, { state: "failed", error: state.error });
+    if (state.status === "ready") this.#reportStatus(name, { state: "ready" });
+    if (state.status === "failed") this.#reportStatus(name, { state: "failed", error: state.error });
   }
 
   /** Publishes each state only once. */
-  #tell(server: string, status: McpStartupStatus): void {
+  #reportStatus(server: string, status: McpStartupStatus): void {
     const before = this.#statuses.get(server);
     if (before?.state === status.state) return;
     this.#statuses.set(server, status);

@@ -206,7 +206,7 @@ function cancel(): ElicitationAnswer {
 export class RetryBackoff {
   readonly #now: () => number;
   #ms = 0;
-  #until = -Infinity;
+  #pausedUntil = -Infinity;
 
   /** The clock must be monotonic. */
   constructor(now: () => number = () => performance.now()) {
@@ -214,12 +214,12 @@ export class RetryBackoff {
   }
 
   get isOver(): boolean {
-    return this.#now() >= this.#until;
+    return this.#now() >= this.#pausedUntil;
   }
 
   failed(): void {
     this.#ms = Math.min(Math.max(firstMs, this.#ms * 2), longestMs);
-    this.#until = this.#now() + this.#ms;
+    this.#pausedUntil = this.#now() + this.#ms;
   }
 
   worked(): void {

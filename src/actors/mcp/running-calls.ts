@@ -63,7 +63,7 @@ export class CallDeadline {
   readonly signal: AbortSignal;
   readonly #timeout = new AbortController();
   #leftMs: number;
-  #since = 0;
+  #runningSince = 0;
   #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -84,7 +84,7 @@ export class CallDeadline {
     this.#pauses += 1;
     if (this.#pauses === 1) {
       clearTimeout(this.#timer);
-      this.#leftMs -= performance.now() - this.#since;
+      this.#leftMs -= performance.now() - this.#runningSince;
     }
     return {
       [Symbol.dispose]: () => {
@@ -100,7 +100,7 @@ export class CallDeadline {
   }
 
   #run(): void {
-    this.#since = performance.now();
+    this.#runningSince = performance.now();
     this.#timer = setTimeout(() => this.#timeout.abort(new Error("timed out")), Math.max(0, this.#leftMs));
   }
 }

@@ -39,7 +39,7 @@ export class BlobStore {
    */
   keep(text: string): Promise<BlobOutcome> {
     const storing = this.#before
-      .then(() => this.#keep(text))
+      .then(() => this.#store(text))
       .catch((error: unknown): BlobOutcome => ({
         status: "not_kept",
         reason: saveFailureReason(error),
@@ -48,7 +48,7 @@ export class BlobStore {
     return storing;
   }
 
-  async #keep(text: string): Promise<BlobOutcome> {
+  async #store(text: string): Promise<BlobOutcome> {
     const { files, redactor, maxBytes } = this.#options;
     const bytes = Buffer.from(await redacted(text, redactor));
     const sha256 = blobHash(bytes);

@@ -148,7 +148,7 @@ export class RolloutOutbox implements Outgoing {
   writer(): RolloutWriterRef {
     this.#writer ??= this.#options.spawnWriter({
       onEvent: ({ msg }) => this.#onEvent(msg),
-      onRestart: () => this.#restarted(),
+      onRestart: () => this.#onRestarted(),
       onFailed: ({ message }) => this.#failed(message),
     });
     return this.#writer;
@@ -181,7 +181,7 @@ export class RolloutOutbox implements Outgoing {
     else rollout?.notSaved(event.reason);
   }
 
-  #restarted(): void {
+  #onRestarted(): void {
     for (const rollout of this.#rollouts.values()) rollout.sendAgain();
   }
 

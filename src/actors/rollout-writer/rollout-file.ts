@@ -185,14 +185,14 @@ export class RolloutFile implements Holder {
     const { lines, bytes } = this.#written;
     const added = Buffer.from(this.#lines.slice(lines).join(""));
     const count = this.#lines.length;
-    if (added.length > 0) await this.#writeWhole(fd, added);
+    if (added.length > 0) await this.#writeOrUndo(fd, added);
     this.#written = { lines: count, bytes: bytes + added.length };
     this.#nextCheck = "append";
     return fd;
   }
 
   /** A partial write is undone as far as possible, because there may be no further attempt. */
-  async #writeWhole(fd: number, bytes: Uint8Array): Promise<void> {
+  async #writeOrUndo(fd: number, bytes: Uint8Array): Promise<void> {
     try {
       await writeAll(this.#fileSystem, fd, bytes);
     } catch (error) {

@@ -230,14 +230,14 @@ export class CodexLocks {
   /** Never rejects. */
   take(conversationId: string): Promise<CodexLock> {
     return this.#queue.run(() =>
-      this.#take(bareId(conversationId)).catch((error: unknown) => ({
+      this.#acquire(bareId(conversationId)).catch((error: unknown) => ({
         status: "unavailable",
         reason: messageOf(error),
       })),
     );
   }
 
-  async #take(id: string): Promise<CodexLock> {
+  async #acquire(id: string): Promise<CodexLock> {
     await makeDurableDirectory(nodeFileSystem, this.#directory);
     const coordination = await this.#coordination();
     if (typeof coordination !== "number") return coordination;

@@ -106,7 +106,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   #isClosed = false;
   #isLossless = false;
   /** Resolvers of pending `room` calls. */
-  #awaitingRoom: (() => void)[] = [];
+  #roomWaiters: (() => void)[] = [];
 
   constructor(options: ReaderOptions<E>, since: number | undefined, unsubscribe: () => void) {
     this.#options = options;
@@ -118,13 +118,13 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   setLossless(isLossless: boolean): void {
     this.#isLossless = isLossless;
     this.#dropOverBound();
-    this.#announceRoom();
+    this.#notifyRoom();
   }
 
   /** Resolves when a lossless reader has read enough to take more; undefined when it can take more now. */
   room(): Promise<void> | undefined {
     if (!this.#isFull) return undefined;
-    return new Promise((resolve) => void this.#awaitingRoom.push(resolve));
+    return new Promise((resolve) => void this.#roomWaiters.push(resolve));
   }
 
   /** Called by the queue: adds an event. Unless the reader is lossless, older events are dropped beyond the bound. */
@@ -149,7 +149,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   close(): void {
     this.#isClosed = true;
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
-    this.#announceRoom();
+    this.#notifyRoom();
   }
 
   /** `onWait` receives the waiter of a pending call, so that it can be withdrawn. */
@@ -203,9 +203,9 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     while (!this.#isLossless && this.#isOverBound) this.#droppedThrough = this.#shift()?.seq;
   }
 
-  #announceRoom(): void {
-    if (this.#awaitingRoom.length === 0 || this.#isFull) return;
-    for (const resolve of this.#awaitingRoom.splice(0)) resolve();
+  #notifyRoom(): void {
+    if (this.#roomWaiters.length === 0 || this.#isFull) return;
+    for (const resolve of this.#roomWaiters.splice(0)) resolve();
   }
 
   #weightOf(event: E): number {
@@ -227,7 +227,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   #take(): E | undefined {
-    if (this.#droppedThrough !== undefined) return this.#takeLag(this.#droppedThrough);
+    if (this.#droppedThrough !== undefined) return this.#lagEvent(this.#droppedThrough);
     const repeat = this.#repeats.shift();
     if (repeat !== undefined) return repeat;
     const event = this.#shift();
@@ -235,7 +235,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     return event;
   }
 
-  #takeLag(to: number): E {
+  #lagEvent(to: number): E {
     const lagged = this.#options.lagged(this.#position ?? to, to);
     // Events after the lag are still in the backlog.
     this.#repeats = (this.#options.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
@@ -253,7 +253,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
       this.#backlog.splice(0, this.#head);
       this.#head = 0;
     }
-    this.#announceRoom();
+    this.#notifyRoom();
     return event;
   }
 }

@@ -90,12 +90,12 @@ export class Incarnation {
       const { signal } = envelope.controller ?? this.#lifetime;
       answer = handler.call(this.#handlers, envelope.op, signal, envelope.id);
     } catch (error) {
-      return this.#threw(envelope, error);
+      return this.#onThrown(envelope, error);
     }
     if (!(answer instanceof Promise)) return this.#answered(envelope, answer);
     answer.then(
       (value: unknown) => this.#answered(envelope, value),
-      (error: unknown) => this.#threw(envelope, error),
+      (error: unknown) => this.#onThrown(envelope, error),
     );
   }
 
@@ -147,7 +147,7 @@ export class Incarnation {
     if (this.#settle(envelope)) envelope.caller?.answered(answer);
   }
 
-  #threw(envelope: Envelope, error: unknown): void {
+  #onThrown(envelope: Envelope, error: unknown): void {
     if (!this.#settle(envelope)) return;
     const failure = this.#fail(envelope.op.type, error);
     envelope.caller?.refused(new FailureError(failure, { cause: error }));

@@ -60,15 +60,15 @@ export class LineReader {
   #overwrite = false;
 
   read(bytes: Uint8Array): string[] {
-    return this.#take(this.#decoder.write(Buffer.from(bytes)));
+    return this.#completeLines(this.#decoder.write(Buffer.from(bytes)));
   }
 
   end(): string[] {
-    const lines = this.#take(this.#decoder.end());
+    const lines = this.#completeLines(this.#decoder.end());
     return this.#line === "" ? lines : [...lines, this.#line];
   }
 
-  #take(text: string): string[] {
+  #completeLines(text: string): string[] {
     const lines: string[] = [];
     for (const piece of text.split(/([\r\n])/)) {
       if (piece === "\n") {

@@ -34,7 +34,7 @@ const maxWaitingBytes = 32_000_000;
  */
 export class ContentStore {
   readonly folder: string;
-  readonly #loose: Set<string>;
+  readonly #looseNames: Set<string>;
   readonly #packed: Map<string, PackedContent>;
   readonly #waiting = new Map<string, Uint8Array>();
   #waitingBytes = 0;
@@ -43,16 +43,16 @@ export class ContentStore {
   constructor(folder: string) {
     this.folder = folder;
     const names = namesIn(folder);
-    this.#loose = new Set(names.filter((name) => contentName.test(name)));
+    this.#looseNames = new Set(names.filter((name) => contentName.test(name)));
     this.#packed = new Map(names.filter(isPackName).flatMap((pack) => packedIn(folder, pack)));
   }
 
   has(name: string): boolean {
-    return this.#loose.has(name) || this.#packed.has(name) || this.#waiting.has(name);
+    return this.#looseNames.has(name) || this.#packed.has(name) || this.#waiting.has(name);
   }
 
   get names(): ReadonlySet<string> {
-    return new Set([...this.#loose, ...this.#packed.keys()]);
+    return new Set([...this.#looseNames, ...this.#packed.keys()]);
   }
 
   /** The content is on disk only after `flush`. */
@@ -70,7 +70,7 @@ export class ContentStore {
     if (this.#waiting.size < packedFrom && this.#waitingBytes < maxWaitingBytes) {
       for (const [name, bytes] of this.#waiting) {
         writeAtomically(join(this.folder, name), bytes);
-        this.#loose.add(name);
+        this.#looseNames.add(name);
       }
     } else {
       const pack = `${randomBytes(8).toString("hex")}.pack`;
@@ -84,7 +84,7 @@ export class ContentStore {
   /** Returns undefined when the content is missing or does not match its name. */
   get(name: string): Buffer | undefined {
     try {
-      if (!this.#loose.has(name) && !this.#packed.has(name)) return undefined;
+      if (!this.#looseNames.has(name) && !this.#packed.has(name)) return undefined;
       const bytes = this.raw(name);
       return hashOf(bytes) === name ? bytes : undefined;
     } catch {
@@ -94,13 +94,13 @@ export class ContentStore {
 
   /** Returns the content even if it does not match its name. */
   raw(name: string): Buffer {
-    const place = this.#loose.has(name) ? undefined : this.#packed.get(name);
+    const place = this.#looseNames.has(name) ? undefined : this.#packed.get(name);
     return place === undefined ? readFileSync(join(this.folder, name)) : readPacked(this.folder, place);
   }
 
   /** Names of the files that hold contents. */
   get files(): ReadonlySet<string> {
-    return new Set([...this.#loose, ...[...this.#packed.values()].map(({ pack }) => pack)]);
+    return new Set([...this.#looseNames, ...[...this.#packed.values()].map(({ pack }) => pack)]);
   }
 
   /** Removes contents that must not stay; packs that hold other contents as well are rewritten. */
@@ -113,10 +113,10 @@ export class ContentStore {
       for (const [name, { pack: other }] of this.#packed) if (other === pack) this.#packed.delete(name);
       for (const [name, place] of packedIn(this.folder, pack)) this.#packed.set(name, place);
     }
-    for (const name of this.#loose) {
+    for (const name of this.#looseNames) {
       if (!names.has(name)) continue;
       rmSync(join(this.folder, name), { force: true });
-      this.#loose.delete(name);
+      this.#looseNames.delete(name);
     }
   }
 
@@ -128,10 +128,10 @@ export class ContentStore {
       rmSync(join(this.folder, pack), { force: true });
       this.#packed.delete(name);
     }
-    for (const name of this.#loose) {
+    for (const name of this.#looseNames) {
       if (!unwanted.has(name)) continue;
       rmSync(join(this.folder, name), { force: true });
-      this.#loose.delete(name);
+      this.#looseNames.delete(name);
     }
   }
 }

@@ -93,7 +93,7 @@ export class ModelWait {
   #isStreaming = false;
   #isCompacting = false;
   #isThinking = false;
-  #since = 0;
+  #startedAt = 0;
 
   constructor(status: StatusLine, now: () => number) {
     this.#status = status;
@@ -110,7 +110,7 @@ export class ModelWait {
     const wasWaiting = this.#isWaiting;
     this.#note(msg);
     if (!this.#isWaiting || silent.has(msg.type)) return;
-    if (!wasWaiting) this.#since = this.#now();
+    if (!wasWaiting) this.#startedAt = this.#now();
     await this.#status.show(() => this.#text(), showAfterMs);
   }
 
@@ -119,7 +119,7 @@ export class ModelWait {
   }
 
   #text(): string {
-    const seconds = Math.floor((this.#now() - this.#since) / 1_000);
+    const seconds = Math.floor((this.#now() - this.#startedAt) / 1_000);
     const elapsed = seconds < countFromSeconds ? "" : ` ${seconds}s`;
     return `${this.#isThinking ? "Thinking" : "Waiting for the model"}...${elapsed}`;
   }

@@ -161,7 +161,7 @@ class ShownOutput {
 /** Reports failed calls with the reason, unless another event already did. */
 class FailedCalls {
   /** Lines of calls that are normally shown when they start, which a refused call never does. */
-  readonly #unshown = new Map<string, string>();
+  readonly #hiddenCalls = new Map<string, string>();
   readonly #reported = new Set<string>();
   readonly #patches = new Set<string>();
 
@@ -172,7 +172,7 @@ class FailedCalls {
       case "exec_command_begin":
       // The approval question shows the command.
       case "exec_approval_request":
-        this.#unshown.delete(msg.call_id);
+        this.#hiddenCalls.delete(msg.call_id);
         return "";
       case "exec_command_end":
       case "patch_apply_end":
@@ -181,7 +181,7 @@ class FailedCalls {
         return "";
       case "task_complete":
       case "turn_aborted":
-        this.#unshown.clear();
+        this.#hiddenCalls.clear();
         this.#patches.clear();
         this.#reported.clear();
         return "";
@@ -197,15 +197,15 @@ class FailedCalls {
     const { name, arguments: args } = item;
     if (name === "apply_patch") this.#patches.add(callId);
     const isHidden = typeof name === "string" && typeof args === "string" && callLine(item) === undefined;
-    if (isHidden) this.#unshown.set(callId, `${toolLine(name, args)}\n`);
+    if (isHidden) this.#hiddenCalls.set(callId, `${toolLine(name, args)}\n`);
     return "";
   }
 
   #output(callId: string, { success, output }: Record<string, unknown>): string {
-    const line = this.#unshown.get(callId) ?? "";
+    const line = this.#hiddenCalls.get(callId) ?? "";
     const [reason = "", ...details] = textOf(output).split("\n");
     const isReported = this.#reported.has(callId) || knownRefusals.some((end) => reason.endsWith(end));
-    this.#unshown.delete(callId);
+    this.#hiddenCalls.delete(callId);
     this.#reported.delete(callId);
     // The reason is followed by the lines that the patch did not find.
     const isPatch = this.#patches.delete(callId);

@@ -98,7 +98,7 @@ export class TurnPlayer {
     let started = false;
     let refused = false;
     for (;;) {
-      const { value: event, done } = await this.#take();
+      const { value: event, done } = await this.#nextEvent();
       if (done === true) return "failed";
       await this.#render(event);
       const { msg } = event;
@@ -128,7 +128,7 @@ export class TurnPlayer {
     return typeof decision === "object";
   }
 
-  async #take(): Promise<IteratorResult<Event>> {
+  async #nextEvent(): Promise<IteratorResult<Event>> {
     const next = this.#next ?? this.#events.next();
     this.#next = undefined;
     return await next;

@@ -222,12 +222,12 @@ class CallIds {
   }
 
   assign(id: string): string {
-    const assigned = this.#isFit(id) && !this.#assigned.has(id) ? id : this.#newId(id);
+    const assigned = this.#isValid(id) && !this.#assigned.has(id) ? id : this.#newId(id);
     this.#assigned.add(assigned);
     return assigned;
   }
 
-  #isFit(id: string): boolean {
+  #isValid(id: string): boolean {
     return id.length <= this.#maxChars && /^[A-Za-z0-9_-]+$/.test(id);
   }
 

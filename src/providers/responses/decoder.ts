@@ -156,10 +156,10 @@ export class ResponsesDecoder implements WireDecoder {
     this.#callAt.delete(index);
     this.#streamed.forget(place, itemId);
     this.#reportedAt.set(index, textAt(item, "type"));
-    return this.#tell(item, itemId);
+    return this.#report(item, itemId);
   }
 
-  #tell(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
+  #report(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {
     const known = responsesItem(item, { api: "responses", model: this.#request.model });
     // A server may report an item more than once; the last event often repeats all of them.
     const key = `${itemId} ${textAt(item, "call_id")}`;
@@ -202,7 +202,7 @@ export class ResponsesDecoder implements WireDecoder {
     const hasText = unreported.some((event) => event.type === "item" && hasMessageText(event.item));
     // The last event may contain other items and omit the streamed text.
     const left = output.length === 0 ? streamed : streamed.filter(({ item }) => item["type"] === "message" && !hasText);
-    const rebuilt = left.flatMap(({ item, itemId }) => this.#tell(item, itemId));
+    const rebuilt = left.flatMap(({ item, itemId }) => this.#report(item, itemId));
     if (rebuilt.length === 0) return unreported;
     const others = unreported.filter((event) => !(event.type === "item" && event.item.type === "message"));
     const firstCall = others.findIndex((event) => event.type === "item" && event.item.type !== "reasoning");

@@ -81,7 +81,7 @@ export class EventReader extends ReadyStream<ServerEvent> {
     this.#parse(this.#decoder.write(bytes));
     if (this.#finish !== undefined) return;
     if (this.#waitingChars > maxWaitingChars) this.#source.pause();
-    if (this.#events.length > this.#read) this.#tell();
+    if (this.#events.length > this.#read) this.#notify();
   };
 
   /**
@@ -125,10 +125,10 @@ export class EventReader extends ReadyStream<ServerEvent> {
     clearTimeout(this.#timer);
     this.#source.off("data", this.#onData);
     if (finish !== "ended") this.#source.destroy();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.();

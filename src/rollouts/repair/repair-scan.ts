@@ -124,7 +124,7 @@ class Scan {
       damaged: { count: this.#damaged, rescued: this.#rescued, listed: this.#listed },
       torn: this.#torn,
       unterminated: this.#unterminated,
-      firstLine: isMissing ? this.#madeLine(mtimeMs) : undefined,
+      firstLine: isMissing ? this.#newFirstLine(mtimeMs) : undefined,
       inPlace: this.#inPlace,
       history: this.#history.size,
       unknown: this.#unknown,
@@ -191,7 +191,7 @@ class Scan {
     }
   }
 
-  #madeLine(mtimeMs: number): string {
+  #newFirstLine(mtimeMs: number): string {
     const textOr = (key: string, fallback: string): string => {
       const value = this.#context?.[key];
       return typeof value === "string" && value !== "" ? value : fallback;

@@ -146,7 +146,7 @@ class RepairedText {
   add(line: FileLine, verdict: LineVerdict): void {
     if (line.number === 1 && verdict.status === "damaged" && this.#replaces(line, verdict.rescued)) return;
     this.#beginIfNeeded();
-    if (verdict.status === "good") this.#keep(line);
+    if (verdict.status === "good") this.#writeLine(line);
     else if (this.#inPlace && line.terminated) this.#blank(line.length, verdict.rescued);
     else for (const { bytes } of verdict.rescued) this.#push(bytes, newline);
   }
@@ -168,7 +168,7 @@ class RepairedText {
     return true;
   }
 
-  #keep({ number, bytes = Buffer.of() }: FileLine): void {
+  #writeLine({ number, bytes = Buffer.of() }: FileLine): void {
     // A byte order mark that is no longer at the start of the file would be damage.
     this.#push(number === 1 && this.#hasNewFirst ? withoutMark(bytes) : bytes, newline);
   }
@@ -177,7 +177,7 @@ class RepairedText {
   #blank(length: number, rescued: readonly RecoveredLine[]): void {
     let at = 0;
     for (const [index, { start, bytes }] of rescued.entries()) {
-      this.#spaces(start - at);
+      this.#writeSpaces(start - at);
       this.#push(bytes);
       at = start + bytes.length;
       const next = rescued[index + 1];
@@ -186,11 +186,11 @@ class RepairedText {
       this.#push(newline);
       if (next.start > at) at += newline.length;
     }
-    this.#spaces(length - at);
+    this.#writeSpaces(length - at);
     this.#push(newline);
   }
 
-  #spaces(count: number): void {
+  #writeSpaces(count: number): void {
     for (let left = count; left > 0; left -= maxBlankBytes) {
       if (left <= maxBlankBytes) this.#push(Buffer.alloc(left, space));
       else this.#push(Buffer.alloc(maxBlankBytes - newline.length, space), newline);

@@ -58,7 +58,7 @@ export class ConversationIndex {
   update(library: Library<RolloutFile>): void {
     const { files } = this.stale(library);
     for (let from = 0; from < files.length; from += filesInOneGo) {
-      this.#inOneGo(() => {
+      this.#inTransaction(() => {
         for (const file of files.slice(from, from + filesInOneGo)) this.#read(file);
       });
     }
@@ -94,7 +94,7 @@ export class ConversationIndex {
   }
 
   forget(ids: readonly string[]): void {
-    this.#inOneGo(() => {
+    this.#inTransaction(() => {
       for (const id of ids) this.#rows.forget(id);
     });
   }
@@ -121,7 +121,7 @@ export class ConversationIndex {
     }
   }
 
-  #inOneGo(work: () => void): void {
+  #inTransaction(work: () => void): void {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       work();

@@ -126,7 +126,7 @@ function notFound(wanted: readonly string[], from: number): never {
 class LineFinder {
   readonly #lines: readonly string[];
   /** The lines in each form, computed on first use. */
-  readonly #inForm: (readonly string[] | undefined)[] = [];
+  readonly #normalizedLines: (readonly string[] | undefined)[] = [];
   #workLeft = maxWork;
 
   constructor(lines: readonly string[]) {
@@ -138,7 +138,7 @@ class LineFinder {
     const last = this.#lines.length - wanted.length;
     const start = atEnd ? Math.max(from, last) : from;
     for (const [index, form] of forms.entries()) {
-      const lines = (this.#inForm[index] ??= this.#lines.map(form));
+      const lines = (this.#normalizedLines[index] ??= this.#lines.map(form));
       const normalized = wanted.map(form);
       for (let at = start; at <= last; at += 1) {
         if (this.#matchesAt(normalized, lines, at)) return at;

@@ -109,7 +109,7 @@ class FirstLines {
 
   push(bytes: Buffer): void {
     if (this.#isCut || bytes.length === 0) return;
-    const end = this.#endOfRoom(bytes);
+    const end = this.#fittingBytes(bytes);
     this.#pieces.push(Buffer.from(bytes.subarray(0, end)));
     this.#bytes += end;
     if (end === bytes.length) return;
@@ -127,7 +127,7 @@ class FirstLines {
   }
 
   /** How many of the bytes still fit; any byte beyond means that there are more lines. */
-  #endOfRoom(bytes: Buffer): number {
+  #fittingBytes(bytes: Buffer): number {
     const room = Math.min(bytes.length, maxBytes - this.#bytes);
     for (let at = bytes.indexOf(newline); at !== -1 && at < room; at = bytes.indexOf(newline, at + 1)) {
       this.#count += 1;

@@ -97,14 +97,14 @@ export class CallNormalizer {
     this.#received.add(id);
     this.#count += 1;
     const { args } = nameAndArguments(item);
-    const { call, problem } = withObjectArguments(this.#withOwnId(item));
+    const { call, problem } = withObjectArguments(this.#withUniqueId(item));
     if (isDoubled) return { call, args, problem: "duplicate call id in one answer; nothing was run" };
     if (this.#count <= maxCallsPerAnswer) return { call, args, problem };
     return { call, args, problem: `more than ${maxCallsPerAnswer} calls in one answer; this one was not run` };
   }
 
   /** Some servers number calls from zero in every answer. */
-  #withOwnId(item: RunnableCallItem): RunnableCallItem {
+  #withUniqueId(item: RunnableCallItem): RunnableCallItem {
     const id = item.call_id;
     if (typeof id !== "string") return item;
     let uniqueId = id;

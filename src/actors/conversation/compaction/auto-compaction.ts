@@ -118,7 +118,7 @@ export class AutoCompaction {
       prepared = this.#usable(found);
       if (!isUrgent && (prepared === undefined || this.#isOld(prepared))) return this.#prepare(prepared);
     }
-    if (!(await this.#isReallyDue(signal))) return;
+    if (!(await this.#isDueByExactCount(signal))) return;
     const outcome = await compactHistory(
       this.#context,
       { ...this.#request, trigger: "auto", isUrgent, prepared },
@@ -128,7 +128,7 @@ export class AutoCompaction {
   }
 
   /** Checks with exact counts, because an estimate may be wrong, and that the plan can remove something. */
-  async #isReallyDue(signal: AbortSignal): Promise<boolean> {
+  async #isDueByExactCount(signal: AbortSignal): Promise<boolean> {
     const { parts, cell } = this.#context;
     const { counted, history } = cell.state;
     if (counted === undefined || counted.tokens <= this.#limit) {
@@ -162,7 +162,7 @@ export class AutoCompaction {
       cell.state.history.slice(cell.state.counted?.items ?? 0),
       model,
     );
-    if (uncounted.length > 0) this.#tell({ type: "count", items: uncounted, model });
+    if (uncounted.length > 0) this.#tellCompactor({ type: "count", items: uncounted, model });
     if (!this.#isBackground || active <= this.#limit * prepareFrom) return;
     if (cell.preparing !== undefined && this.#isStillValid(cell.preparing)) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
@@ -183,7 +183,14 @@ export class AutoCompaction {
     const request = summaryRequest(this.#context, planning.strategy, extended, this.#request);
     const summarizer = parts.compaction.summaryBy(this.#request.summarizer ?? this.#settings);
     cell.preparing = { cut: plan.cut, last };
-    this.#tell({ type: "prepare", conversationId: parts.conversationId, cut: plan.cut, last, by: summarizer, request });
+    this.#tellCompactor({
+      type: "prepare",
+      conversationId: parts.conversationId,
+      cut: plan.cut,
+      last,
+      by: summarizer,
+      request,
+    });
     publish(
       { type: "compaction_prepare", strategy: planning.strategy.name, estimated_tokens: planning.size.active },
       this.#submissionId,
@@ -214,11 +221,11 @@ export class AutoCompaction {
     const { cell, parts } = this.#context;
     if (cell.preparing === undefined) return;
     cell.preparing = undefined;
-    this.#tell({ type: "forget", conversationId: parts.conversationId });
+    this.#tellCompactor({ type: "forget", conversationId: parts.conversationId });
   }
 
   /** Errors are ignored: without a compactor, nothing is prepared. */
-  #tell(op: Parameters<ConversationContext["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
+  #tellCompactor(op: Parameters<ConversationContext["parts"]["compaction"]["compactor"]["tell"]>[0]): void {
     void this.#context.parts.compaction.compactor.tell(op).catch(() => undefined);
   }
 }

@@ -228,7 +228,7 @@ export class Transcript {
     if (line.type === "response_item") this.#show([line.payload]);
     else if (line.type === "compacted") this.#hideSummary(line.payload);
     else if (line.type === "event_msg" && line.payload.type === "thread_rolled_back") {
-      this.#takeBack(line.payload.num_turns);
+      this.#rollBack(line.payload.num_turns);
     } else if (line.type === "cody" && line.payload.type === "history_replaced") {
       this.#messages = [];
       this.#chars = 0;
@@ -274,7 +274,7 @@ export class Transcript {
     if (last?.type === "agent_message" && last.message !== "" && message.endsWith(last.message)) this.#dropLast();
   }
 
-  #takeBack(turns: number): void {
+  #rollBack(turns: number): void {
     let left = Math.min(turns, this.#messages.filter(({ type }) => type === "user_message").length);
     while (left > 0) {
       if (this.#messages.at(-1)?.type === "user_message") left -= 1;

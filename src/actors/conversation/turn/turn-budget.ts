@@ -30,7 +30,7 @@ export class TurnBudget implements Disposable {
   readonly #controller = new AbortController();
   readonly #turn: AbortSignal;
   readonly #abort = (): void => this.#controller.abort(this.#turn.reason);
-  #timeIsOver = false;
+  #isTimeOver = false;
   #steps = 0;
   #tokens = 0;
   /** Number of failures of each call since the last new success, keyed by a hash of name and arguments. */
@@ -64,7 +64,7 @@ export class TurnBudget implements Disposable {
   /** The limit that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
     const { steps, seconds, tokens, answerBytes, turnBytes } = this.#limits;
-    if (this.#timeIsOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
+    if (this.#isTimeOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
     if (this.#repeated !== undefined) return this.#repeated;
     if (this.#isAnswerTooLong) return limitReached(`${counted(answerBytes, "byte")} in one answer`, "answerBytes");
     if (this.#bytes >= turnBytes) return limitReached(`${counted(turnBytes, "byte")} of answers`, "turnBytes");
@@ -143,7 +143,7 @@ export class TurnBudget implements Disposable {
   }
 
   #end(): void {
-    this.#timeIsOver = true;
+    this.#isTimeOver = true;
     this.#controller.abort();
   }
 

@@ -46,7 +46,7 @@ export class TurnChanges {
     const outcome = await this.#parts.pool.run("take_snapshot", this.#request(), { signal });
     if (signal.aborted) return;
     if (!outcome.ok) return this.#tellUntracked(outcome.failure.message, outcome.failure.retryable);
-    if ("settled" in outcome.value && outcome.value.settled !== undefined) this.#keep(outcome.value.settled);
+    if ("settled" in outcome.value && outcome.value.settled !== undefined) this.#record(outcome.value.settled);
     if (outcome.value.status === "untracked") return this.#tellUntracked(outcome.value.reason);
     if (outcome.value.status === "taken") this.#status = "taken";
   }
@@ -60,7 +60,7 @@ export class TurnChanges {
     if (!ended.ok) return this.#warn(`Cannot determine the turn's file changes: ${ended.failure.message}`);
     const changes = ended.value;
     if (changes === undefined) return undefined;
-    this.#keep(changes);
+    this.#record(changes);
     const { files, folders } = changes;
     const diff = await pool.run("diff_changes", { changes: { files, folders }, maxChars: maxDiffChars });
     if (diff.ok) this.#turn.publish({ type: "turn_diff", ...diff.value });
@@ -69,7 +69,7 @@ export class TurnChanges {
   }
 
   /** The recorded item marks the snapshot in the history; it is never sent to a model. */
-  #keep({ record, notKept, leftOut, incomplete }: StoredChanges): void {
+  #record({ record, notKept, leftOut, incomplete }: StoredChanges): void {
     if (incomplete !== undefined) this.#warn(`Files created by the turn are not tracked: ${incomplete}`);
     if (notKept !== undefined) this.#warn(`The turn's file changes cannot be undone: ${notKept}`);
     if (leftOut.length > 0) {

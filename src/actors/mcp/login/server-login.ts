@@ -33,7 +33,7 @@ export class ServerLogin implements AuthProvider {
   readonly #store: TokenStore;
   #current: McpLogin | undefined;
   /** A refresh token that is used up but still in the file, because the new tokens could not be written. */
-  #usedUp: string | undefined;
+  #usedRefreshToken: string | undefined;
   #renewing: Promise<McpLogin> | undefined;
 
   constructor(parts: ServerLoginParts) {
@@ -77,7 +77,9 @@ export class ServerLogin implements AuthProvider {
     const found = await this.#read();
     if (found === undefined) throw this.#endedError("it is gone");
     const current =
-      found.refreshToken !== undefined && found.refreshToken === this.#usedUp ? (this.#current ?? found) : found;
+      found.refreshToken !== undefined && found.refreshToken === this.#usedRefreshToken
+        ? (this.#current ?? found)
+        : found;
     // Most often another process has renewed it already, or the user has logged in again.
     if (current.accessToken !== rejectedToken && isFresh(current)) return (this.#current = current);
     const next = await this.#ask(current);
@@ -91,9 +93,9 @@ export class ServerLogin implements AuthProvider {
   async #write(next: McpLogin, replaced: string | undefined): Promise<void> {
     try {
       await this.#store.writeMcp(this.#parts.url, next);
-      this.#usedUp = undefined;
+      this.#usedRefreshToken = undefined;
     } catch (error) {
-      this.#usedUp = replaced;
+      this.#usedRefreshToken = replaced;
       const why = error instanceof FailureError ? error.message : systemReason(error);
       this.#parts.warn(`cannot save the new token of its login (${why}); other processes may have to log in again`);
     }

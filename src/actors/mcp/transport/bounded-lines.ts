@@ -34,14 +34,14 @@ export class BoundedLines {
   push(bytes: Buffer): void {
     let start = 0;
     for (let end = bytes.indexOf(lineFeed); end !== -1; end = bytes.indexOf(lineFeed, start)) {
-      this.#take(bytes.subarray(start, end));
+      this.#addBytes(bytes.subarray(start, end));
       this.#end();
       start = end + 1;
     }
-    if (start < bytes.length) this.#take(bytes.subarray(start));
+    if (start < bytes.length) this.#addBytes(bytes.subarray(start));
   }
 
-  #take(bytes: Buffer): void {
+  #addBytes(bytes: Buffer): void {
     if (this.#head === undefined && this.#length + bytes.length <= this.#maxBytes) {
       this.#parts.push(bytes);
       this.#length += bytes.length;

@@ -258,13 +258,13 @@ class ServerProcess {
 /** Counts the messages that a server sends without a request. */
 export class UnsolicitedMessages {
   #count = 0;
-  #since: number | undefined;
+  #windowStart: number | undefined;
   readonly reason = `it sends more than ${perMinute} unsolicited messages per minute`;
 
   /** Returns whether the rate is still acceptable. */
   add(now = performance.now()): boolean {
-    if (this.#since === undefined || now - this.#since >= 60_000) {
-      this.#since = now;
+    if (this.#windowStart === undefined || now - this.#windowStart >= 60_000) {
+      this.#windowStart = now;
       this.#count = 0;
     }
     this.#count += 1;

@@ -96,10 +96,10 @@ export class CallbackServer implements AsyncDisposable {
       return page(response, 400, "This page does not belong to the login that cody is waiting for.");
     }
     this.#isUsed = true;
-    return this.#take(url.searchParams, response);
+    return this.#onRedirect(url.searchParams, response);
   }
 
-  #take(query: URLSearchParams, response: ServerResponse): void {
+  #onRedirect(query: URLSearchParams, response: ServerResponse): void {
     const [code, error] = [query.get("code") ?? "", query.get("error") ?? ""];
     if (error !== "" || code === "") {
       const reason = errorName.test(error) ? error : "no authorization code received";

@@ -54,7 +54,7 @@ export class CurrentConversation {
     const conversation = await workspace.resume(choice, { allowEmpty: true });
     if (conversation.notice !== undefined) await context.tell(conversation.notice);
     const current = new CurrentConversation(surroundings, conversation.settings);
-    await current.#take(conversation);
+    await current.#setConversation(conversation);
     return current;
   }
 
@@ -109,7 +109,7 @@ export class CurrentConversation {
   async player(): Promise<TurnPlayer> {
     if (this.#player !== undefined) return this.#player;
     const { conversation } = await this.#workspace.create({ id: this.#id });
-    return await this.#take(conversation);
+    return await this.#setConversation(conversation);
   }
 
   /** Leaves the conversation unchanged and starts another. */
@@ -125,11 +125,11 @@ export class CurrentConversation {
   async fork(afterTurn: number | undefined): Promise<void> {
     const old = this.#player;
     const options = afterTurn === undefined ? {} : { afterTurn };
-    await this.#take((await this.#workspace.fork({ id: this.#id }, options)).conversation);
+    await this.#setConversation((await this.#workspace.fork({ id: this.#id }, options)).conversation);
     await old?.conversation.shutdown();
   }
 
-  async #take(conversation: Conversation): Promise<TurnPlayer> {
+  async #setConversation(conversation: Conversation): Promise<TurnPlayer> {
     this.#id = conversation.id;
     this.#player = new TurnPlayer(conversation, rendererFor(this.#context, this.#activity));
     await this.#workspace.makeActive(conversation);

@@ -51,7 +51,7 @@ export class TurnLines {
       case "replaced":
         return [this.#replaced(record)];
       case "line":
-        return [...this.#endTurn(), ...this.#passed(record.line)];
+        return [...this.#endTurn(), ...this.#codexLine(record.line)];
       default:
         return record satisfies never;
     }
@@ -69,7 +69,7 @@ export class TurnLines {
   }
 
   /** Passes on a line of Codex, which contains turn boundaries of its own. */
-  #passed(line: OwnLine): OwnLine[] {
+  #codexLine(line: OwnLine): OwnLine[] {
     if (line.type !== "response_item") return [line];
     const { payload, timestamp } = line;
     // Reasoning without an origin stays an item, because Codex itself wrote unencrypted reasoning.

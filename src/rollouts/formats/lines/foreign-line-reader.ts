@@ -26,11 +26,11 @@ export class ForeignLineReader {
     const form = detectLineFormat(value);
     if (form === undefined) return undefined;
     this.#lines += 1;
-    const translated = this.#translated(form, value);
+    const translated = this.#convert(form, value);
     return this.#lines === 1 ? { ...translated, lines: [this.#firstLine(value), ...translated.lines] } : translated;
   }
 
-  #translated(form: LineFormat, value: LineObject): ConvertedLines {
+  #convert(form: LineFormat, value: LineObject): ConvertedLines {
     if (form === "turn") return turnLines(value, `${this.#conversationId}-${this.#lines}`);
     if (form === "entry") return this.#entries.linesOf(value);
     const { message, messageType } = value;
