@@ -69,11 +69,11 @@ export function compactedText(before: number, after: number): string {
 /** A time in the local time zone. Formatted by hand, because the first use of Intl takes as long as a short command. */
 export function localTime(milliseconds: number): string {
   const date = new Date(milliseconds);
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const day = `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  return `${day} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`;
 }
 
-function two(number: number): string {
+function twoDigits(number: number): string {
   return number < 10 ? `0${number}` : `${number}`;
 }
 

@@ -95,12 +95,12 @@ async function read(path: string): Promise<string | undefined> {
     await using regular = await openRegular(path, { links: "refuse" });
     return (await readAt(regular.file, 0, maxHolderBytes)).toString();
   } catch (error) {
-    if (error instanceof NotRegularError) throw notALock(path);
+    if (error instanceof NotRegularError) throw notALockError(path);
     return undefined;
   }
 }
 
-function notALock(path: string): FailureError {
+function notALockError(path: string): FailureError {
   const message = `${basename(path)} is not a regular file and cannot be a lock: delete it`;
   return new FailureError({ code: "invalid_request", message, retryable: false });
 }

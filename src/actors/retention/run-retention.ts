@@ -65,24 +65,24 @@ async function runLocked(run: RetentionRun): Promise<RetentionReport> {
   if (announced.length > 0) {
     await appendAudit(places.home, { at: new Date(now).toISOString(), action: "announced", ids: announced });
   }
-  return { status: "ran", announced, ...(await carryOut(bin, plan)) };
+  return { status: "ran", announced, ...(await deleteExpired(bin, plan)) };
 }
 
-async function carryOut(
+async function deleteExpired(
   bin: TrashBin,
   { ripe }: RetentionPlan<DueConversation | DueTrash>,
 ): Promise<Pick<RetentionReport, "trashed" | "removed">> {
   const conversations = new Map(ripe.filter(isConversation).map((due) => [due.conversation.id, due]));
   const trashed = await bin.delete(
     Array.from(conversations.values(), ({ conversation }) => conversation),
-    { why: "retention", keepIf: async ({ id }) => await reasonToStay(conversations.get(id)) },
+    { why: "retention", keepIf: async ({ id }) => await keepReason(conversations.get(id)) },
   );
   const entries = ripe.filter(isTrash).map(({ entry }) => entry);
   return { trashed, removed: await bin.remove(entries, "retention") };
 }
 
 /** Checked under the conversation's lock: it may have been continued, pinned or named a moment ago. */
-async function reasonToStay(due: DueConversation | undefined): Promise<string | undefined> {
+async function keepReason(due: DueConversation | undefined): Promise<string | undefined> {
   if (due === undefined) return "no warning was shown for it";
   const { mtimeMs } = await lstat(due.conversation.path);
   if (Math.floor(mtimeMs) !== due.updatedAt) return "it was changed meanwhile";

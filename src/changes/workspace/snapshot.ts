@@ -126,7 +126,7 @@ export function currentChanges(places: SnapshotPlaces, open: OpenSnapshot, now: 
   const before = JSON.parse(written.toString()) as TreeFile[];
   const old = readStoredJson(store, open.folders) as FoundFolder[] | undefined;
   const excludes = (readStoredJson(store, open.excludes) as string[] | undefined) ?? readExcludes(root, places.gitUser);
-  const { tree, found, incomplete } = treeNow(store, { ...walkOf(places, root), excludes }, before, old, now);
+  const { tree, found, incomplete } = currentTree(store, { ...walkOf(places, root), excludes }, before, old, now);
   const { files, leftOut } = compareTrees(store, before, tree);
   if (files.length + leftOut.length === 0 && incomplete === undefined) return undefined;
   const keptFolders = old === undefined ? [] : compareFolders(old, found);
@@ -144,7 +144,7 @@ function readStoredJson(store: ContentStore, name: string | undefined): unknown 
  * Lists the current files by the ignore rules from before the turn, so that a changed `.gitignore` does not look like
  * created or deleted files. If there are too many files now, only those known before are listed.
  */
-function treeNow(
+function currentTree(
   store: ContentStore,
   walkOptions: Walk,
   before: readonly TreeFile[],

@@ -112,7 +112,7 @@ export function createTextRedactor({ secrets, exact = [], names, shapes }: Redac
     }, text);
   }
 
-  function redactTold(text: string, onSecret: OnSecret): string {
+  function redactUnknown(text: string, onSecret: OnSecret): string {
     const withoutShapes = shapes ? redactShapes(text, (value) => onSecret("shaped", value)) : text;
     return named?.redact(withoutShapes, (value) => onSecret("named", value)) ?? withoutShapes;
   }
@@ -124,7 +124,7 @@ export function createTextRedactor({ secrets, exact = [], names, shapes }: Redac
       let redacted = redactKnown(text, onSecret);
       for (let pass = 0; pass < maxPasses; pass += 1) {
         const before = redacted;
-        redacted = redactTold(before, pass === 0 ? onSecret : withoutWrappers(onSecret));
+        redacted = redactUnknown(before, pass === 0 ? onSecret : withoutWrappers(onSecret));
         if (redacted === before) return redacted;
       }
       return mask;

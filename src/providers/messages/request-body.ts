@@ -53,7 +53,7 @@ export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreate
     ...(instructions.trim() === ""
       ? {}
       : { system: [{ type: "text", text: instructions.toWellFormed(), cache_control: ephemeral }] }),
-    messages: cachedUpToHere(messages),
+    messages: withCacheMarker(messages),
     ...(tools.length === 0 ? {} : { tools: tools.map(anthropicTool) }),
     stream: true,
   };
@@ -62,7 +62,7 @@ export function anthropicRequest(request: ModelRequest): Anthropic.MessageCreate
 const ephemeral = { type: "ephemeral" } as const;
 
 /** Marks the whole prompt as cacheable, because the next request begins with it. */
-function cachedUpToHere(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
+function withCacheMarker(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   if (last === undefined || block === undefined || block.type.endsWith("thinking")) return [...messages];
@@ -220,11 +220,11 @@ function toolResult({ call_id, output }: FunctionCallOutputItem): Block {
 function toolInput(args: string): unknown {
   return JSON.parse(args, (_, member: unknown) => {
     if (typeof member === "string") return member.toWellFormed();
-    return isRecord(member) ? wellNamed(member) : member;
+    return isRecord(member) ? withWellFormedNames(member) : member;
   });
 }
 
-function wellNamed(members: Record<string, unknown>): Record<string, unknown> {
+function withWellFormedNames(members: Record<string, unknown>): Record<string, unknown> {
   if (Object.keys(members).every((name) => name.isWellFormed())) return members;
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name.toWellFormed(), member]));
 }

@@ -103,7 +103,7 @@ function readHead(path: string, size: number, buffer: Buffer, known: Head | unde
   try {
     const fd = openSync(path, readFlags);
     try {
-      const current = known === undefined ? undefined : modelAtEnd(fd, size);
+      const current = known === undefined ? undefined : lastModel(fd, size);
       // Codex does not record the provider of a turn, so the one from the start of the file applies.
       if (known !== undefined && (current === undefined || current.provider !== undefined)) {
         return { ...known, ...current };
@@ -118,7 +118,7 @@ function readHead(path: string, size: number, buffer: Buffer, known: Head | unde
       }
       return {
         ...readHeadBytes(bytes, size),
-        ...(bytes.length >= size ? currentModelIn(bytes) : (current ?? modelAtEnd(fd, size))),
+        ...(bytes.length >= size ? currentModelIn(bytes) : (current ?? lastModel(fd, size))),
       };
     } finally {
       closeSync(fd);
@@ -128,7 +128,7 @@ function readHead(path: string, size: number, buffer: Buffer, known: Head | unde
   }
 }
 
-function modelAtEnd(fd: number, size: number): CurrentModel | undefined {
+function lastModel(fd: number, size: number): CurrentModel | undefined {
   let found: CurrentModel | undefined;
   for (let length = nextTailBytes(size); length !== undefined; length = nextTailBytes(size, length)) {
     const tail = Buffer.allocUnsafe(length);

@@ -64,7 +64,7 @@ export async function readHead(path: string, size: number): Promise<Head> {
       }
       return {
         ...readHeadBytes(bytes, size),
-        ...(bytes.length >= size ? currentModelIn(bytes) : await modelAtEnd(fd, size)),
+        ...(bytes.length >= size ? currentModelIn(bytes) : await lastModel(fd, size)),
       };
     } finally {
       fs.close(fd, () => {});
@@ -80,7 +80,7 @@ function openNoFollow(path: string): Promise<number> {
   });
 }
 
-async function modelAtEnd(fd: number, size: number): Promise<CurrentModel | undefined> {
+async function lastModel(fd: number, size: number): Promise<CurrentModel | undefined> {
   let found: CurrentModel | undefined;
   for (let length = nextTailBytes(size); length !== undefined; length = nextTailBytes(size, length)) {
     found = currentModelIn(await readAt(fd, size - length, length));

@@ -232,12 +232,12 @@ class HistoryCounter {
 }
 
 function thinLine(line: OwnLine): OwnLine {
-  if (line.type === "response_item") return { ...line, payload: thin(line.payload) };
+  if (line.type === "response_item") return { ...line, payload: reduced(line.payload) };
   if (line.type === "compacted" && line.payload.replacement_history) {
-    return { ...line, payload: { message: "", replacement_history: line.payload.replacement_history.map(thin) } };
+    return { ...line, payload: { message: "", replacement_history: line.payload.replacement_history.map(reduced) } };
   }
   if (line.type === "cody" && line.payload.type === "history_replaced") {
-    return { ...line, payload: { type: "history_replaced", items: line.payload.items.map(thin) } };
+    return { ...line, payload: { type: "history_replaced", items: line.payload.items.map(reduced) } };
   }
   return line;
 }
@@ -246,7 +246,7 @@ function thinLine(line: OwnLine): OwnLine {
  * Keeps the user's text, which decides what outlives a compaction and where turns begin; of other items only the
  * type.
  */
-function thin(item: ResponseItem): ResponseItem {
+function reduced(item: ResponseItem): ResponseItem {
   if (item.type !== "message") return { type: item.type } as ResponseItem;
   const { type, role, content, summary } = item;
   const flag = summary === true ? { summary } : {};

@@ -67,14 +67,14 @@ export class ConversationFold {
     if (facts.startedAt !== undefined) return;
     const git = table(payload["git"]);
     facts.startedAt = textOrUndefined(payload["timestamp"]) ?? "";
-    Object.assign(facts, given({ cwd: payload["cwd"], cliVersion: payload["cli_version"] }));
-    Object.assign(facts, given({ originator: payload["originator"], gitBranch: git["branch"] }));
-    Object.assign(facts, given({ gitCommit: git["commit_hash"] }));
+    Object.assign(facts, textFields({ cwd: payload["cwd"], cliVersion: payload["cli_version"] }));
+    Object.assign(facts, textFields({ originator: payload["originator"], gitBranch: git["branch"] }));
+    Object.assign(facts, textFields({ gitCommit: git["commit_hash"] }));
     this.#choose(metadata["provider"] ?? payload["model_provider"], metadata["model"]);
   }
 
   #choose(provider: unknown, model: unknown): void {
-    Object.assign(this.facts, given({ provider, model }));
+    Object.assign(this.facts, textFields({ provider, model }));
   }
 
   /**
@@ -115,7 +115,7 @@ export class ConversationFold {
   }
 }
 
-function given(fields: Readonly<Record<string, unknown>>): Record<string, string> {
+function textFields(fields: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return Object.fromEntries(entries);
 }

@@ -36,13 +36,13 @@ export async function killSurvivors(marker: string, group: number): Promise<Surv
   let found = await findSurvivors(marker, group);
   for (let round = 0; round < maxRounds && found.length > 0; round += 1) {
     for (const { pid } of found) kill(pid);
-    await untilDead(found, group);
+    await waitForExit(found, group);
     found = await findSurvivors(marker, group);
   }
   return found;
 }
 
-async function untilDead(killed: readonly Survivor[], group: number): Promise<void> {
+async function waitForExit(killed: readonly Survivor[], group: number): Promise<void> {
   const end = performance.now() + exitTimeoutMs;
   while (performance.now() < end) {
     const left = await Promise.all(killed.map(({ pid }) => survivor(pid, group)));

@@ -93,13 +93,13 @@ function conversationStats(
   facts: ReadonlyMap<SavedConversation, ConversationFacts>,
   costOfModel: (usage: ModelUsage) => number | undefined,
 ): ConversationStats {
-  const total = { conversations: 0, empty: 0, answers: 0, toolCalls: 0, ...nothingUsed() };
+  const total = { conversations: 0, empty: 0, answers: 0, toolCalls: 0, ...noUsage() };
   const models = new Map<string, ModelUsage>();
   const projects = new Map<string, Used & { cwd: string; conversations: number }>();
   for (const conversation of conversations) {
     const known = facts.get(conversation);
     const { cwd = "unknown", empty } = conversation;
-    const project = entryOf(projects, cwd, () => ({ cwd, conversations: 0, ...nothingUsed() }));
+    const project = entryOf(projects, cwd, () => ({ cwd, conversations: 0, ...noUsage() }));
     project.conversations += 1;
     total.conversations += 1;
     total.empty += empty ? 1 : 0;
@@ -107,7 +107,7 @@ function conversationStats(
     total.toolCalls += known?.toolCalls ?? 0;
     for (const usage of known?.usage ?? []) {
       const { provider, model } = usage;
-      const entry = entryOf(models, JSON.stringify([provider, model]), () => ({ provider, model, ...nothingUsed() }));
+      const entry = entryOf(models, JSON.stringify([provider, model]), () => ({ provider, model, ...noUsage() }));
       for (const sum of [total, project, entry]) add(sum, usage);
     }
   }
@@ -139,6 +139,6 @@ function add(sum: Used, { turns, input, cached, output, total }: Used): void {
   sum.total += total;
 }
 
-function nothingUsed(): Used {
+function noUsage(): Used {
   return { turns: 0, input: 0, cached: 0, output: 0, total: 0 };
 }

@@ -113,7 +113,7 @@ export class Prompt {
    * unfinished line. Undefined if there is no answer: Ctrl-D, an aborted signal, or a closed terminal.
    */
   async ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-    await everythingTypedIsRead();
+    await waitForTypedInput();
     if (this.#closed || signal.aborted) return undefined;
     const typed = { lines: this.#pastes.setAside(), line: this.#readline.line };
     this.#clearLine();
@@ -185,7 +185,7 @@ function directionOf({ name, ctrl = false, meta = false }: Key): "older" | "newe
 }
 
 /** Waits until the event loop has read the text that was typed into the terminal's buffer. */
-async function everythingTypedIsRead(): Promise<void> {
+async function waitForTypedInput(): Promise<void> {
   for (let rounds = 0; rounds < 2; rounds += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

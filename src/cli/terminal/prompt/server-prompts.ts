@@ -41,12 +41,12 @@ function valuesFor({ command, arguments: known }: ServerPrompt, line: string): R
   if (missing.length === 0 && excess === "") return values;
   const problem =
     missing.length > 0
-      ? `Missing ${missing.length === 1 ? "argument" : "arguments"}: ${inWords(missing)}`
+      ? `Missing ${missing.length === 1 ? "argument" : "arguments"}: ${listText(missing)}`
       : `Unexpected argument: ${visible(shortened(excess, maxDescriptionChars))}`;
   throw new CommandError(`${problem}. Type: ${visible(promptUsage(command, known))}`, exitCodes.failed);
 }
 
-function inWords(names: readonly string[]): string {
+function listText(names: readonly string[]): string {
   const last = visible(names.at(-1) ?? "");
   return names.length < 2 ? last : `${names.slice(0, -1).map(visible).join(", ")} and ${last}`;
 }

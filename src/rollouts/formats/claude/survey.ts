@@ -51,7 +51,7 @@ export async function surveyClaude(file: SourceFile, losses: Losses): Promise<Cl
     seen.push(seenIn(value));
   }
   // Without links between entries there is no tree, only the order of the file.
-  const belongs = isLinked ? belonging(lineage, seen) : seen.map(() => true);
+  const belongs = isLinked ? belongsByEntry(lineage, seen) : seen.map(() => true);
   return {
     facts,
     name: names.custom ?? names.made,
@@ -137,7 +137,7 @@ function textsIf(wanted: boolean, value: unknown): string[] {
  * Marks the entries that lead to the last one, and those beside that path: of parallel calls only the last result
  * continues the path, and the parts of one message may follow different results.
  */
-function belonging(lineage: EntryPath, seen: readonly Seen[]): boolean[] {
+function belongsByEntry(lineage: EntryPath, seen: readonly Seen[]): boolean[] {
   const belongs = lineage.path();
   const messages = new Set(seen.flatMap(({ messageId }, at) => (belongs[at] === true ? (messageId ?? []) : [])));
   for (const [at, { messageId }] of seen.entries()) {

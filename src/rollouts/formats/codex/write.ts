@@ -52,7 +52,7 @@ function codexLines(line: OwnLine): OwnLine[] {
   const { timestamp } = line;
   if (line.type === "session_meta") return [];
   if (line.type === "turn_context") {
-    return [{ ...line, payload: { ...line.payload, sandbox_policy: underBothNames(line.payload.sandbox_policy) } }];
+    return [{ ...line, payload: { ...line.payload, sandbox_policy: withBothNames(line.payload.sandbox_policy) } }];
   }
   if (line.type !== "cody") return [line];
   if (line.payload.type !== "history_replaced") return [];
@@ -61,7 +61,7 @@ function codexLines(line: OwnLine): OwnLine[] {
 }
 
 /** Writes a policy under both key names, so that every version of Codex can read it. */
-function underBothNames(policy: SandboxPolicy): SandboxPolicy {
+function withBothNames(policy: SandboxPolicy): SandboxPolicy {
   const mode = "type" in policy ? policy.type : policy.mode;
   return { ...policy, type: mode, mode };
 }

@@ -198,7 +198,7 @@ function assistantItems(message: Fields, losses: Losses): ResponseItem[] {
 function blockItem(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] | undefined {
   const { type, text, id, name } = block;
   if (type === "text" && typeof text === "string") return text === "" ? [] : messageItem("assistant", text);
-  if (type === "thinking") return entryThought(block, message, losses);
+  if (type === "thinking") return reasoningOf(block, message, losses);
   if ((type !== "tool_call" && type !== "toolCall") || typeof id !== "string" || typeof name !== "string") {
     return undefined;
   }
@@ -308,7 +308,7 @@ function noteFacts(facts: { -readonly [K in keyof SourceFacts]: SourceFacts[K] }
  * Converts a thinking block. Content that only its model can read is kept only if that model and its API are known,
  * because it must not be sent to any other.
  */
-function entryThought(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
+function reasoningOf(block: Fields, message: Fields, losses: Losses): ResponseItem | ResponseItem[] {
   const { thinking, signature, thinkingSignature } = block;
   const text = textOf(thinking) ?? "";
   const encrypted = nonBlankText(thinkingSignature) ?? nonBlankText(signature);
@@ -324,11 +324,11 @@ function entryThought(block: Fields, message: Fields, losses: Losses): ResponseI
   if (origin?.api === "chat") return text === "" ? [] : { ...reasoningItem(text, undefined), origin };
   if (encrypted !== undefined && origin?.api !== "messages") losses.count("signatures");
   if (encrypted !== undefined && origin?.api === "messages")
-    return sealedThought(block, { text, sealed: encrypted, origin });
+    return encryptedReasoning(block, { text, sealed: encrypted, origin });
   return text === "" ? [] : reasoningItem(text, undefined);
 }
 
-function sealedThought(
+function encryptedReasoning(
   block: Fields,
   { text, sealed, origin }: { text: string; sealed: string; origin: ItemOrigin },
 ): ResponseItem {
