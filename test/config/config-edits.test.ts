@@ -175,3 +175,9 @@ test.each([
     { numRuns: 300 },
   );
 });
+
+test("a nested table that ends with a comment is replaced without its neighbour", async () => {
+  const text = "d:\n  a:\n    a:\n      a: false\n      # note\n";
+  const edited = await editedText("config.yaml", text, { d: { b: { a: "" } } });
+  expect(edited).toBe('d:\n      # note\n  b:\n    a: ""\n');
+});

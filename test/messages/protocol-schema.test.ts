@@ -17,7 +17,7 @@ test("the published JSON Schema of the protocol matches the sources", async () =
   });
   const document = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "The public protocol of cody: what goes in, what comes out, what is saved",
+    title: "The public protocol of cody: submissions, events, history items and rollout lines",
     $defs: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDocumentKeys(schema)])),
   };
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot("../../docs/protocol.schema.json");

@@ -69,7 +69,9 @@ function linesOf({ isNode }: typeof Yaml, text: string, { key, value }: Yaml.Pai
   const from = lineStart(text, start);
   if (!isBlank(text.slice(from, start))) return undefined;
   const end = Math.max(keyEnd, (isNode(value) && value.range?.[1]) || 0);
-  return { from, to: text[end - 1] === "\n" ? end : nextLine(text, end) };
+  // After a comment, the range of a table includes the indentation of the next line.
+  const endLine = lineStart(text, end);
+  return { from, to: isBlank(text.slice(endLine, end)) ? endLine : nextLine(text, end) };
 }
 
 /** Keeps the comment that follows the setting on its line. */
