@@ -109,7 +109,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     const answer = await sentWithCredential(this.#connection, send, this.#signal);
     const decoder = this.#exchange.decoder(this.#context());
     const rest = rateLimitWaitMs(answer.headers, Date.now());
-    if (rest !== undefined) this.#connection.onRest?.(rest);
+    if (rest !== undefined) this.#connection.onRateLimitPause?.(rest);
     return { decoder, events: transport.events(answer, { idleMs, maxEventBytes }) };
   }
 

@@ -44,11 +44,11 @@ test(
     for (let file = 0; file < fuzzing.inStretches; file += 1) {
       const { content, damages } = fuzzedRollout(sources, random, file);
       await writeFile(path, content);
-      const stretchBytes = random.magnitude(50, 10_000);
-      const rollout = { path, conversationId: id, bytes: content.length, stretchBytes };
+      const segmentBytes = random.magnitude(50, 10_000);
+      const rollout = { path, conversationId: id, bytes: content.length, segmentBytes };
       const here = await outcomeOf(foldLines(fileLines(path, id)));
       const there = await outcomeOf(loadInThreads(pool, rollout)).catch(String);
-      if (!isDeepStrictEqual(here, there)) wrong.push(`file ${file} in ${stretchBytes} bytes (${damages.join(", ")})`);
+      if (!isDeepStrictEqual(here, there)) wrong.push(`file ${file} in ${segmentBytes} bytes (${damages.join(", ")})`);
       seen[typeof here === "string" ? "refused" : "read"] += 1;
     }
     expect(wrong).toEqual([]);

@@ -19,14 +19,14 @@ test(
     const children = new ShortLivedChildren(await bundleChild("appender"));
     const sum = { kills: 0, files: 0, turns: 0, tornTails: 0, strays: 0 };
     const begun = performance.now();
-    const goesOn = (): boolean => sum.kills < appending.kills && performance.now() - begun < appending.withinMs;
+    const isRunning = (): boolean => sum.kills < appending.kills && performance.now() - begun < appending.withinMs;
 
     async function lane(number: number): Promise<void> {
       const chance = new Random(random.whole(0, 2 ** 31));
-      for (let group = 1; goesOn(); group += 1) {
+      for (let group = 1; isRunning(); group += 1) {
         const directory = join(home, `lane-${number}-${group}`);
         const appended = new AppendedConversations(directory, runtimeDirectory, chance);
-        for (let kills = 0; kills < killsOfOne && goesOn(); kills += 1) {
+        for (let kills = 0; kills < killsOfOne && isRunning(); kills += 1) {
           sum.kills += 1;
           await appended.kill(children);
           expect(appended.lost).toEqual([]);

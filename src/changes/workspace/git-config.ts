@@ -20,9 +20,9 @@ function logicalLines(text: string): string[] {
   const lines: string[] = [];
   let open = "";
   for (const line of text.replace(/^\u{FEFF}/u, "").split(/\r?\n/)) {
-    const goesOn = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1 && !/^\s*[#;]/.test(open + line);
-    open += goesOn ? line.slice(0, -1) : line;
-    if (goesOn) continue;
+    const isContinued = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1 && !/^\s*[#;]/.test(open + line);
+    open += isContinued ? line.slice(0, -1) : line;
+    if (isContinued) continue;
     lines.push(open);
     open = "";
   }

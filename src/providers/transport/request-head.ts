@@ -55,7 +55,7 @@ export interface WireConnection extends Access {
   /** How long an answer may be silent; the default allows for a model that is thinking. */
   readonly idleMs?: number;
   /** Called with the time to wait that the rate limit headers of an answer ask for. */
-  onRest?(ms: number): void;
+  onRateLimitPause?(ms: number): void;
   /** Removes secrets from a server's error message. */
   readonly redact?: (text: string) => string;
 }

@@ -23,17 +23,17 @@ export function readNamesSync(path: string): Names {
 }
 
 /**
- * Writes a conversation's name to the index, in Codex's format. Mode `mend` repairs the index, so it does not
+ * Writes a conversation's name to the index, in Codex's format. Mode `repair` repairs the index, so it does not
  * override a newer name.
  */
 export async function writeName(
   path: string,
   id: string,
   { name, namedAt }: NameEntry,
-  mode: "rename" | "mend",
+  mode: "rename" | "repair",
 ): Promise<void> {
   const current = (await readNames(path)).get(id);
-  if (current?.name === name || (mode === "mend" && current !== undefined && current.namedAt > namedAt)) return;
+  if (current?.name === name || (mode === "repair" && current !== undefined && current.namedAt > namedAt)) return;
   await appendToIndex(path, { id: bareId(id), thread_name: name, updated_at: new Date(namedAt).toISOString() });
 }
 
@@ -72,17 +72,17 @@ export function readPinsSync(path: string): Pins {
   return pinsIn(readIndexSync(path));
 }
 
-/** Writes a conversation's pin to the index. Mode `mend` repairs the index, so it does not override a newer entry. */
+/** Writes a conversation's pin to the index. Mode `repair` repairs the index, so it does not override a newer entry. */
 export async function writePin(
   path: string,
   id: string,
   { pinned, pinnedAt }: PinEntry,
-  mode: "pin" | "mend",
+  mode: "pin" | "repair",
 ): Promise<void> {
   const current = (await readPins(path)).get(id);
   if (
     (current?.pinned ?? false) === pinned ||
-    (mode === "mend" && current !== undefined && current.pinnedAt > pinnedAt)
+    (mode === "repair" && current !== undefined && current.pinnedAt > pinnedAt)
   )
     return;
   // Cody's home, which holds the pins of Codex's conversations, may not exist yet.

@@ -56,21 +56,21 @@ test("a file with any content is read, or refused with the number of its first d
 });
 
 test("a file read in any number of chunks gives the same conversation", async () => {
-  const path = join(await temporaryFolder(), "stretches.jsonl");
+  const path = join(await temporaryFolder(), "segments.jsonl");
   const closed = openCpuPool();
   await closed.close();
   const generated = fc.record({
     lines: fc.array(fc.oneof(anything, fc.constantFrom(...replacements())), { maxLength: 8 }),
     begins: fc.boolean(),
     ended: fc.boolean(),
-    stretchBytes: fc.integer({ min: 1, max: 300 }),
+    segmentBytes: fc.integer({ min: 1, max: 300 }),
   });
   await fc.assert(
-    fc.asyncProperty(generated, async ({ lines, begins, ended, stretchBytes }) => {
+    fc.asyncProperty(generated, async ({ lines, begins, ended, segmentBytes }) => {
       const own = begins ? [Buffer.from(metaLine(1)), ...lines] : lines;
       const content = joined(ended ? [...own, Buffer.of()] : own);
       await writeFile(path, content);
-      const rollout = { path, conversationId: "conv", bytes: content.length, stretchBytes };
+      const rollout = { path, conversationId: "conv", bytes: content.length, segmentBytes };
       const whole = await foldLines(fileLines(path, "conv")).catch(refusal);
       expect(await loadInThreads(closed, rollout).catch(refusal)).toEqual(whole);
     }),

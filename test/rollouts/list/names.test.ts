@@ -52,8 +52,8 @@ test("the last name is used, and an unchanged name is not written again", async 
 
 test("a repair does not overwrite a newer name, and a rename always does", async () => {
   const path = await indexPath();
-  await writeName(path, id, { name: "newer", namedAt: at }, "mend");
-  await writeName(path, id, { name: "older", namedAt: at - 1 }, "mend");
+  await writeName(path, id, { name: "newer", namedAt: at }, "repair");
+  await writeName(path, id, { name: "older", namedAt: at - 1 }, "repair");
   expect(await namesIn(path)).toEqual([[id, "newer"]]);
   await writeName(path, id, { name: "asked for", namedAt: at - 1 }, "rename");
   expect(await namesIn(path)).toEqual([[id, "asked for"]]);

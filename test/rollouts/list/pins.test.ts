@@ -33,8 +33,8 @@ test("an unchanged pin is not written again, and a repair does not overwrite a n
   const path = await indexPath();
   await writePin(path, id, { pinned: false, pinnedAt: at }, "pin");
   expect(await readPins(path)).toEqual(new Map());
-  await writePin(path, id, { pinned: true, pinnedAt: at }, "mend");
-  await writePin(path, id, { pinned: false, pinnedAt: at - 1 }, "mend");
+  await writePin(path, id, { pinned: true, pinnedAt: at }, "repair");
+  await writePin(path, id, { pinned: false, pinnedAt: at - 1 }, "repair");
   await writePin(path, id, { pinned: true, pinnedAt: at + 1 }, "pin");
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(2);
   expect(await pinned(path)).toEqual([id]);

@@ -28,7 +28,7 @@ const maxOutputTokens = 16_384;
 const maxParallelCalls = 8;
 
 /** `stopped`: the user wants the turn to stop; `cut_off`: it was aborted from outside. */
-export type CallsEnd = "go_on" | "stopped" | "cut_off";
+export type CallsEnd = "continue" | "stopped" | "cut_off";
 
 /** The calls of one turn. Their context is created for the first call: most turns have none, and a thousand may run. */
 export class TurnCalls {
@@ -47,7 +47,7 @@ export class TurnCalls {
 
   /** Runs calls and records their outputs; returns whether the turn continues. */
   async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
-    if (waiting.length === 0) return "go_on";
+    if (waiting.length === 0) return "continue";
     const { parts, recording } = this.#context;
     const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
     return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
@@ -130,7 +130,7 @@ async function runCalls(
     if (ends.some(({ type }) => type === "stop")) return "stopped";
     if (callContext.budget.signal.aborted) return "cut_off";
   }
-  return "go_on";
+  return "continue";
 }
 
 function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" }>): ToolOutputContent {

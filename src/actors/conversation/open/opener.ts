@@ -144,8 +144,8 @@ export class ConversationOpener {
     const { state, shown, skipped } = isChanged ? await this.#loadOrClose(conversationId, rollout) : before;
     if (state.meta === undefined) this.#begin(conversationId, state, settings, rollout);
     if (hasNewChoice(state, settings, changes)) this.#remember(state, settings, rollout);
-    await this.#indexName(conversationId, state, "mend");
-    await this.#indexPin(conversationId, state, "mend");
+    await this.#indexName(conversationId, state, "repair");
+    await this.#indexPin(conversationId, state, "repair");
     const { lease, notice: serverNotice } = await this.#spawner.leaseServers(project);
     const notices = [
       notice,
@@ -182,11 +182,11 @@ export class ConversationOpener {
     };
   }
 
-  async #indexName(id: string, { named }: ConversationState, mode: "rename" | "mend"): Promise<SaveOutcome> {
+  async #indexName(id: string, { named }: ConversationState, mode: "rename" | "repair"): Promise<SaveOutcome> {
     return named === undefined ? { status: "saved" } : await this.#parts.store.indexName(id, named, mode);
   }
 
-  async #indexPin(id: string, { pin }: ConversationState, mode: "pin" | "mend"): Promise<SaveOutcome> {
+  async #indexPin(id: string, { pin }: ConversationState, mode: "pin" | "repair"): Promise<SaveOutcome> {
     return pin === undefined ? { status: "saved" } : await this.#parts.store.indexPin(id, pin, mode);
   }
 

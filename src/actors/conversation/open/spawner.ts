@@ -114,7 +114,7 @@ export class ConversationSpawner {
       credentials: parts.credentials,
       keys: configuredKeys(parts.config.providers),
       countTokens: (text) => parts.counts.ofText(text),
-      onRest: (provider, ms) => parts.gate.hold(provider, ms),
+      onRateLimitPause: (provider, ms) => parts.gate.hold(provider, ms),
     });
   }
 
@@ -227,7 +227,7 @@ interface ProviderParts {
   readonly keys: readonly string[];
   countTokens(text: string): number;
   /** Called when a provider asks for a pause. */
-  onRest(provider: string, ms: number): void;
+  onRateLimitPause(provider: string, ms: number): void;
 }
 
 /** The providers of one manager's conversations, with their shared connections. */
@@ -291,7 +291,7 @@ class Providers {
       transport: () => (this.#transport ??= this.#connect()),
       ...this.#parts.credentials.accessTo({ provider, ...(login === undefined ? {} : { login }) }),
       redact: (text) => (this.#redactor ??= this.#makeRedactor())(text),
-      onRest: (ms) => this.#parts.onRest(provider, ms),
+      onRateLimitPause: (ms) => this.#parts.onRateLimitPause(provider, ms),
     });
     this.#wireProviders.set(key, created);
     return created;

@@ -149,7 +149,7 @@ async function indexName(parts: ImporterParts, id: string, name: string | undefi
 }
 
 interface ImportIds {
-  readonly store: Pick<Store, "has" | "kept" | "read">;
+  readonly store: Pick<Store, "has" | "findInOwnDirectory" | "read">;
   isLive(conversationId: string): boolean;
 }
 
@@ -184,7 +184,8 @@ async function chooseImportId(
     const before = await importedBefore(store, conversationId, { format, id: key });
     if (before.status === "imported") return { status: "exists", conversationId, sourceBytes: before.sourceBytes };
     // A copy may be wanted of a conversation that another program stores, or that cannot be read.
-    const isKept = before.status === "other" && id === own && (await store.kept(conversationId)) !== undefined;
+    const isKept =
+      before.status === "other" && id === own && (await store.findInOwnDirectory(conversationId)) !== undefined;
     if (isKept) return { status: "here", conversationId };
   }
   return { status: "free", conversationId: unusedId ?? shownId(uuidv7()) };
@@ -193,7 +194,7 @@ async function chooseImportId(
 /** Returns the conversation whose rollout is this very file. */
 async function keptIn(store: ImportIds["store"], { path }: SourceFile): Promise<string | undefined> {
   const id = idFromFileName(basename(path));
-  const existing = id === undefined ? undefined : await store.kept(id);
+  const existing = id === undefined ? undefined : await store.findInOwnDirectory(id);
   if (existing?.path === undefined) return undefined;
   return (await realpath(existing.path).catch(() => undefined)) === path ? id : undefined;
 }

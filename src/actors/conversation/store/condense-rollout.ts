@@ -47,7 +47,7 @@ const shownItems: ReadonlySet<unknown> = new Set(["message", "reasoning", "web_s
 const pieceBytes = 64 * 1024;
 
 /**
- * Reads and parses a stretch of a rollout and returns its relevant lines, unvalidated. It loads no schema library,
+ * Reads and parses a segment of a rollout and returns its relevant lines, unvalidated. It loads no schema library,
  * which would take a thread longer than parsing some megabytes.
  */
 export async function condenseRollout(segment: RolloutSegment): Promise<CondensedRollout<LineObject[]>> {
@@ -70,7 +70,7 @@ export async function condenseRollout(segment: RolloutSegment): Promise<Condense
       if (detectLineFormat(read.value) !== undefined) return { status: "other_form" };
       // Only the conversation's own first line counts.
       if (beginning !== undefined && read.value.type === "session_meta") continue;
-      // Nearly all lines are dropped here; keeping them would only fill the memory until the end of the stretch.
+      // Nearly all lines are dropped here; keeping them would only fill the memory until the end of the segment.
       if (replacedBehind && isDroppedByReplacement(read.value) && !(shows && isShownLine(read.value))) continue;
       remaining.push({ value: read.value, bytes: raw.bytes.length });
     }
@@ -114,8 +114,8 @@ export interface Condensed {
 }
 
 /**
- * Keeps only the relevant lines of a stretch: `apply` produces the same result from them as from all, provided the
- * lines are valid. `replacedBehind`: the history is replaced as a whole after the stretch.
+ * Keeps only the relevant lines of a segment: `apply` produces the same result from them as from all, provided the
+ * lines are valid. `replacedBehind`: the history is replaced as a whole after the segment.
  */
 export function condenseLines(lines: readonly SizedLine[], replacedBehind: boolean): Condensed {
   const newestFirst: SizedLine[] = [];

@@ -158,7 +158,7 @@ export function fileStore(parts: FileStoreParts): Store {
       return id;
     },
     has: async (conversationId) => (await findById(directories, conversationId)) !== undefined,
-    kept: async (conversationId) => await findById([directory], conversationId),
+    findInOwnDirectory: async (conversationId) => await findById([directory], conversationId),
     holder: async (conversationId) => outbox?.holder(await pathOf(conversationId)),
     read: (conversationId) => lazyFileLines(() => pathOf(conversationId), conversationId),
     load: async (conversationId) => {

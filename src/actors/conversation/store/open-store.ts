@@ -66,7 +66,7 @@ function recorderStore(recorder: TurnRecorder): Store {
       throw new InvalidInputError("conversations are stored by a recorder, not in files");
     },
     has,
-    kept: async (conversationId) => ((await has(conversationId)) ? {} : undefined),
+    findInOwnDirectory: async (conversationId) => ((await has(conversationId)) ? {} : undefined),
     holder: async () => undefined,
     read: (conversationId) => storedLines(recorder, conversationId),
     load: (conversationId) => foldLines(storedLines(recorder, conversationId)),

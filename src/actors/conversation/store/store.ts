@@ -59,7 +59,7 @@ export interface Store {
   adopt(path: string): Promise<string>;
   has(conversationId: string): Promise<boolean>;
   /** Looks for a conversation only in the directory of new ones; `path` is its file, if it has one. */
-  kept(conversationId: string): Promise<{ readonly path?: string } | undefined>;
+  findInOwnDirectory(conversationId: string): Promise<{ readonly path?: string } | undefined>;
   /** Returns the other process that is writing it, if any. */
   holder(conversationId: string): Promise<string | undefined>;
   read(conversationId: string): StoredLines;
@@ -67,11 +67,11 @@ export interface Store {
   load(conversationId: string): Promise<StoredState>;
   open(request: StoreOpen): Promise<OpenedRollout>;
   /**
-   * Writes a conversation's recorded name to the index used by lists; with `mend`, only if the index has no newer one.
+   * Writes a conversation's recorded name to the index used by lists; with `repair`, only if the index has no newer one.
    */
-  indexName(conversationId: string, named: RecordedName, mode: "rename" | "mend"): Promise<SaveOutcome>;
+  indexName(conversationId: string, named: RecordedName, mode: "rename" | "repair"): Promise<SaveOutcome>;
   /** Writes the pin state to the index in the same way. */
-  indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "mend"): Promise<SaveOutcome>;
+  indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "repair"): Promise<SaveOutcome>;
   list(): Promise<ConversationMetadata[]>;
   close(): Promise<void>;
 }
