@@ -8,21 +8,18 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import type { Conversation } from "./actors/conversation/handle.js";
+import { ConversationChannel } from "./actors/conversation/channel.js";
+import { Conversation } from "./actors/conversation/handle.js";
+import { ConversationHost } from "./actors/conversation/open/host.js";
+import { idOfNew, openConversation, type OpenedConversation } from "./actors/conversation/open/open-conversation.js";
 import type {
   ImporterParts,
   ImportOptions,
   ImportOutcome,
   ImportResult,
 } from "./actors/conversation/saved/import-conversation.js";
-import {
-  listed,
-  type ListOptions,
-  SavedConversations,
-  readParent,
-} from "./actors/conversation/saved/saved-conversations.js";
+import { listed, type ListOptions, SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
-import { ConversationOpener } from "./actors/conversation/open/opener.js";
 import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
@@ -30,6 +27,7 @@ import { CredentialResolver } from "./actors/credentials/credential-resolver.js"
 import { RequestGate } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import type { OpenConversation } from "./messages/actors/conversation.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -37,7 +35,6 @@ import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-writer.js";
 import { ownShape } from "./config/files/written-config.js";
-import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
@@ -61,7 +58,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #credentials: CredentialResolver;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
-  readonly #opener: ConversationOpener;
+  readonly #host: ConversationHost;
+  readonly #counts: TokenCounts;
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
@@ -95,7 +93,7 @@ export class ConversationManager implements AsyncDisposable {
       now: this.#now,
       track: (work) => this.#track(work),
     });
-    const counts = new TokenCounts(
+    this.#counts = new TokenCounts(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
     this.#gate = new RequestGate(config.limits ?? {});
@@ -108,24 +106,18 @@ export class ConversationManager implements AsyncDisposable {
       learn: (secret) => redactor.learn(secret),
     });
     const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
-    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
-    this.#opener = new ConversationOpener({
+    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts: this.#counts });
+    this.#host = new ConversationHost({
       options,
       homes,
-      projects: new ProjectFinder(),
       config,
       store: this.#store,
       compactor: this.#compactor,
-      counts,
+      counts: this.#counts,
       gate: this.#gate,
       credentials: this.#credentials,
       redactor,
       pool: this.#cpu,
-      isLive: (conversationId) => this.#live.has(conversationId),
-      isShutDown: () => this.#shutdown !== undefined,
-      onOpen: (conversation) => this.#live.set(conversation.id, conversation),
-      onEvent: (event) => this.#all.publish(event),
-      onEnd: (conversationId) => this.#live.delete(conversationId),
     });
   }
 
@@ -147,7 +139,48 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#track(this.#opener.create(check(ConversationConfig, config, "conversation")));
+    return await this.#track(this.#create(check(ConversationConfig, config, "conversation")));
+  }
+
+  async #create(
+    config: ConversationConfig,
+    parent?: Extract<OpenConversation, { mode: "create" }>["parent"],
+  ): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    const conversationId = idOfNew(config.id);
+    if (config.id !== undefined && (this.#live.has(conversationId) || (await this.#store.has(conversationId)))) {
+      throw new InvalidInputError(`conversation ${conversationId} already exists`);
+    }
+    const opened = await this.#open({ mode: "create", conversationId, config, ...(parent && { parent }) });
+    if (opened === undefined) throw new Error(`conversation ${conversationId} cannot be created`);
+    return { ...opened, conversationId };
+  }
+
+  /** Opens a conversation and connects a handle to it; returns undefined when only Codex may write to it. */
+  async #open(request: OpenConversation): Promise<Omit<NewConversation, "conversationId"> | undefined> {
+    const { conversationId } = request;
+    const channel = new ConversationChannel(conversationId, {
+      onEvent: (event) => this.#all.publish(event),
+      onEnd: () => this.#live.delete(conversationId),
+    });
+    const opened = await openConversation(this.#host, request, channel);
+    if (opened === "codex_only") return undefined;
+    channel.attach(opened);
+    await this.#closeAfterShutdown(opened);
+    const conversation = new Conversation({
+      channel,
+      servers: opened.servers,
+      maxTurns: effectiveSetting(this.#host.config, "history.maxSize"),
+      countTokens: (text) => this.#counts.ofText(text),
+    });
+    this.#live.set(conversationId, conversation);
+    return { conversation, saved: opened.saved };
+  }
+
+  /** Closes a conversation that was opened while the manager was being shut down, and throws. */
+  async #closeAfterShutdown(opened: OpenedConversation): Promise<void> {
+    if (this.#shutdown !== undefined) await opened.close();
+    this.#refuseAfterShutdown();
   }
 
   /**
@@ -181,12 +214,10 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
-    const resumed = await this.#opener.resume(conversationId, config);
-    if (resumed !== "codex_only") return resumed;
+    const resumed = await this.#open({ mode: "resume", conversationId, config });
+    if (resumed !== undefined) return resumed.conversation;
     const { allowEmpty: _, force: __, ...changes } = config;
-    const parent = await readParent(this.#store, conversationId, undefined);
-    const copied = `Only Codex can write to ${conversationId}, so this conversation is a copy of it`;
-    return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
+    return (await this.#create(changes, { id: conversationId, isResumed: true })).conversation;
   }
 
   /** Returns a conversation of this manager that has not ended. */
@@ -209,8 +240,8 @@ export class ConversationManager implements AsyncDisposable {
   async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
     const { afterTurn, ...changes } = check(ForkConfig, config, "conversation");
     await this.#live.get(parentId)?.flush();
-    const parent = await readParent(this.#store, parentId, afterTurn);
-    return await this.#track(this.#opener.create(changes, parent));
+    const parent = { id: parentId, ...(afterTurn === undefined ? {} : { afterTurn }) };
+    return await this.#track(this.#create(changes, parent));
   }
 
   /** Renames a conversation, whether it is open or not; a saved one is not resumed for this. */
@@ -281,7 +312,7 @@ export class ConversationManager implements AsyncDisposable {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
     await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#credentials.stop()]);
-    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#host.close()]);
     this.#all.close();
   }
 

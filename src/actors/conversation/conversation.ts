@@ -1,15 +1,26 @@
+import { InvalidInputError } from "../../base/errors.js";
+import type {
+  ConversationAnswers,
+  ConversationMsg,
+  ConversationOp,
+  InputOp,
+  UndoReport,
+} from "../../messages/actors/conversation.js";
 import type { CompactionOutcome } from "../../messages/compaction.js";
 import { bareId } from "../../base/text/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
+import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
-import { runQueuedChange, undoChanges, type UndoReport } from "./turn/between-turns.js";
-import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
+import { contextUsage, previewCompaction, summarizeItems } from "./compaction/context-usage.js";
+import { runQueuedChange, undoChanges } from "./turn/between-turns.js";
 import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
@@ -45,14 +56,26 @@ interface ConversationOptions extends TurnParts {
   readonly continuesOpenTurn: boolean;
   /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
+  /** Adds the recorded name to the index used by lists. */
+  indexName(): Promise<SaveOutcome>;
+  /** Adds the recorded pin to the index used by lists. */
+  indexPin(): Promise<SaveOutcome>;
 }
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
+type ApprovalAnswer = ConversationAnswers["exec_approval"];
+
 type OwnMessage =
   { readonly type: "turn_ended"; readonly failure: Failure | undefined } | { readonly type: "servers_described" };
 
-export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, OwnMessage> = {
+export const conversation: Actor<
+  ConversationOp,
+  ConversationAnswers,
+  ConversationOptions,
+  ConversationMsg,
+  OwnMessage
+> = {
   name: "conversation",
   start: (options, context) => {
     const { cell, rollout } = options;
@@ -154,7 +177,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
       const approvalId = op.approval_id ?? op.id ?? "";
       if (approvals.answer(approvalId, op.decision, submissionId)) {
-        return { status: "answered", submissionId };
+        return { status: "answered" };
       }
       const message = `no open approval request ${approvalId}`;
       refuse(message, submissionId);
@@ -162,6 +185,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
     const changeSettings = (op: SettingsOp, id: string): void => {
       cell.settings = applySettingsOp(cell.settings, op);
+      publish({ type: "mirror", change: { type: "settings", settings: cell.settings } }, id);
       hasUnusedSettings = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
@@ -174,6 +198,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (turn !== undefined || !hasUnusedSettings) return;
       hasUnusedSettings = false;
       recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
+    }
+
+    async function savedThen(index: () => Promise<SaveOutcome>): Promise<SaveOutcome> {
+      const saved = await rollout.flush();
+      return saved.status === "saved" ? await index() : saved;
     }
 
     if (!cell.isConfigured) {
@@ -222,12 +251,17 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       },
       rename: ({ name }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "named", name } }, id);
-        return "renamed";
+        return savedThen(() => options.indexName());
       },
       set_pinned: ({ pinned }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "pinned", pinned } }, id);
-        return "recorded";
+        return savedThen(() => options.indexPin());
       },
+      flush: () => rollout.flush(),
+      read_history: () => [...cell.state.history],
+      context_usage: () => resultOf(contextUsage(conversationContext)),
+      preview_compaction: ({ strategy }) => resultOf(previewCompaction(conversationContext, strategy)),
+      summarize: ({ items }) => resultOf(summaryText(conversationContext, items)),
       undo: (_op, _signal, id) => undo(id),
       review: unsupported,
       add_to_history: unsupported,
@@ -277,7 +311,28 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 /** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
 export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {
   if (lastWork === undefined) return undefined;
-  return turn?.submissionId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
+  return turn?.turnId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
+}
+
+type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** Turns expected errors into an answer; any other error ends the incarnation. */
+async function resultOf<T>(work: Promise<T>): Promise<Result<T>> {
+  try {
+    return { ok: true, value: await work };
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { ok: false, failure: { code: "invalid_request", message: error.message, retryable: false } };
+  }
+}
+
+async function summaryText(context: ConversationContext, items: readonly ResponseItem[]): Promise<string> {
+  const outcome = await summarizeItems(context, items);
+  if (outcome.status === "done") return outcome.text;
+  if (outcome.status === "failed") throw new FailureError(outcome.failure);
+  const message = "the items exceed the model's context window";
+  throw new FailureError({ code: "context_overflow", message, retryable: false });
 }
 
 function sessionConfigured(options: ConversationOptions): EventMsg {

@@ -26,8 +26,10 @@ export async function approveCall(
   const key = commandKey(call, command, context);
   if (context.approvedCommands.has(key)) return { type: "approved", wasAsked: false };
   const decision = await askUser(approvalRequest(call, command, verdict.reason, context), call, context);
-  if (decision === "approved_for_session" && context.approvedCommands.size < maxAllowed)
+  if (decision === "approved_for_session" && context.approvedCommands.size < maxAllowed) {
     context.approvedCommands.add(key);
+    context.publish({ type: "mirror", change: { type: "command_approved", key } });
+  }
   return endOfRefusedCall(decision, call, context) ?? { type: "approved", wasAsked: true };
 }
 
@@ -94,7 +96,7 @@ async function askUser(
 ): Promise<ReviewDecision> {
   const { turn, budget, approvals } = context;
   turn.status = { status: "awaiting_approval", toolCall: call };
-  const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
+  const options = { submissionId: turn.turnId, signal: budget.signal, timeoutMs: budget.approvalMs };
   const decision = await budget.whilePaused(() => approvals.ask(request, options));
   turn.status = { status: "processing" };
   return decision;

@@ -20,10 +20,9 @@ import { TurnBudget } from "./turn-budget.js";
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
  */
 export async function runTurn(context: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts, cell } = context;
+  const { parts } = context;
   await yieldFairly("begin");
-  const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
-  cell.turn = turn;
+  const turn = beginTurn(context, { turnId: input.submissionId, startedAt: parts.now(), input: input.items });
   if (input.isOutside) turn.noteOutside("the message");
   recordInput(context, turn, input);
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
@@ -36,13 +35,20 @@ export async function continueTurn(
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
-  context.cell.turn = turn;
+  const turn = beginTurn(context, { turnId: open.id, startedAt: new Date(open.startedAt), input: [] });
   // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
   const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
   await runTurnToEnd(context, turn, request, leftOver, signal);
+}
+
+function beginTurn(
+  { cell, publish }: ConversationContext,
+  turn: ConstructorParameters<typeof ActiveTurn>[0],
+): ActiveTurn {
+  cell.turn = new ActiveTurn(turn, (change) => publish({ type: "mirror", change }, turn.turnId));
+  return cell.turn;
 }
 
 /** A file may contain an invalid schema. */
@@ -66,11 +72,12 @@ async function runTurnToEnd(
 ): Promise<void> {
   const { parts, cell, recording } = context;
   const { settings } = request;
-  const id = turn.submissionId;
+  const id = turn.turnId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   for (const message of await parts.refreshInstructions(settings, signal)) {
     context.publish({ type: "warning", message }, id);
   }
+  publishPrompt(context, id);
   // All conversations of a folder wait for the same read and would continue together.
   await yieldFairly("begin");
   using budget = new TurnBudget(parts.limits, signal);
@@ -113,12 +120,20 @@ async function runTurnToEnd(
   await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, parts.now()), ...cost });
 }
 
+/** Publishes the system prompt for the handle, if it has changed. */
+function publishPrompt({ parts, cell, publish }: ConversationContext, id: string): void {
+  const text = parts.instructions(cell.settings);
+  if (text === cell.prompt) return;
+  cell.prompt = text;
+  publish({ type: "mirror", change: { type: "prompt", text } }, id);
+}
+
 function recordInput(
   { parts, recording }: ConversationContext,
   turn: ActiveTurn,
   { settings, outputSchema }: TurnRequest,
 ): void {
-  const id = turn.submissionId;
+  const id = turn.turnId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
     {
@@ -181,7 +196,7 @@ function timesOf(turn: ActiveTurn, now: Date) {
 }
 
 async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
-  const id = turn.submissionId;
+  const id = turn.turnId;
   switch (end.status) {
     case "completed": {
       turn.status = { status: "completed" };
