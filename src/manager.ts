@@ -10,6 +10,7 @@ import {
 } from "./actors/conversation/open/manager-options.js";
 import { ConversationChannel } from "./actors/conversation/channel.js";
 import { Conversation } from "./actors/conversation/handle.js";
+import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
 import { ConversationHost } from "./actors/conversation/open/host.js";
 import { idOfNew, openConversation, type OpenedConversation } from "./actors/conversation/open/open-conversation.js";
 import type {
@@ -63,6 +64,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
+  /** The conversations that may fall asleep. */
+  readonly #awake: IdleConversations;
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Pending work that shutdown waits for, such as opening a conversation. */
@@ -79,6 +82,7 @@ export class ConversationManager implements AsyncDisposable {
     this.#store = openStore(options, config, { homes, cpu: this.#cpu, redactor });
     const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
+    this.#awake = new IdleConversations(options.idleAfter ?? defaultIdleMs);
     this.#importer = {
       store: this.#store,
       isLive: (conversationId) => this.#live.has(conversationId),
@@ -161,19 +165,25 @@ export class ConversationManager implements AsyncDisposable {
     const { conversationId } = request;
     const channel = new ConversationChannel(conversationId, {
       onEvent: (event) => this.#all.publish(event),
-      onEnd: () => this.#live.delete(conversationId),
+      onEnd: () => {
+        this.#live.delete(conversationId);
+        this.#awake.delete(channel);
+      },
+      reopen: async (again, sink) => {
+        this.#awake.add(channel);
+        return await this.#track(openConversation(this.#host, again, sink));
+      },
     });
-    const opened = await openConversation(this.#host, request, channel);
-    if (opened === "codex_only") return undefined;
-    channel.attach(opened);
+    const opened = await channel.open((sink) => openConversation(this.#host, request, sink));
+    if (opened === undefined) return undefined;
     await this.#closeAfterShutdown(opened);
     const conversation = new Conversation({
       channel,
-      servers: opened.servers,
       maxTurns: effectiveSetting(this.#host.config, "history.maxSize"),
       countTokens: (text) => this.#counts.ofText(text),
     });
     this.#live.set(conversationId, conversation);
+    this.#awake.add(channel);
     return { conversation, saved: opened.saved };
   }
 
@@ -309,6 +319,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
+    this.#awake.close();
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
     await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#credentials.stop()]);

@@ -54,6 +54,8 @@ interface ConversationOptions extends TurnParts {
    * play it.
    */
   readonly continuesOpenTurn: boolean;
+  /** Whether this process had it open before, so that the readers of its events know its open turn. */
+  readonly isReopened: boolean;
   /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
   /** Adds the recorded name to the index used by lists. */
@@ -81,13 +83,22 @@ export const conversation: Actor<
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
     const recording = new Recording(cell.state, rollout, () => options.now(), publish);
-    const approvals = new Approvals(cell.state, rollout, recording, publish);
+    const approvals = new Approvals({
+      state: cell.state,
+      rollout,
+      recording,
+      publish,
+      isReopened: options.isReopened,
+      now: () => options.now(),
+    });
     const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
     let hasUnusedSettings = false;
     let shuttingDown = false;
-    let onTurnEnded: (() => void) | undefined;
+    /** Whether the servers are being asked for their tools. */
+    let isListing = false;
+    const turnEndWaiters: (() => void)[] = [];
     /** Resolvers of callers that wait for the outcome of a change, by submission. */
     const changeWaiters = new Map<string, (outcome: CompactionOutcome) => void>();
 
@@ -119,9 +130,11 @@ export const conversation: Actor<
     /** A turn that waits for the user survives its process; any other turn is closed. */
     function settleOpenTurn(): void {
       const leftOver = options.continuesOpenTurn ? unstartedCalls(cell.state) : [];
-      recording.closeOpenTurn(cell.turn, leftOver);
+      const before = cell.state.openTurn;
+      const submissionId = cell.turn?.submissionId ?? (options.isReopened ? (before?.id ?? "") : "");
+      recording.closeOpenTurn(cell.turn, leftOver, submissionId);
       const open = cell.state.openTurn;
-      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, leftOver, signal));
+      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, submissionId, leftOver, signal));
     }
 
     function beginNext(): void {
@@ -200,6 +213,22 @@ export const conversation: Actor<
       recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
     }
 
+    /** Whether the turn has published its end and is about to end. */
+    function isEndingTurn(): boolean {
+      if (turn === undefined || cell.turn === undefined || !hasEnded[cell.turn.status.status]) return false;
+      return cell.running === undefined || cell.running.submissionId === cell.turn.submissionId;
+    }
+
+    function nextTurnEnd(): Promise<void> {
+      return new Promise((resolve) => void turnEndWaiters.push(resolve));
+    }
+
+    /** A turn may only be waiting for the approval of a call that has not begun: the next opening asks again. */
+    function canSleep(): boolean {
+      if (shuttingDown || isListing || rollout.path === null || cell.queue.length > 0) return false;
+      return turn === undefined || (approvals.deadline !== undefined && unstartedCalls(cell.state).length > 0);
+    }
+
     async function savedThen(index: () => Promise<SaveOutcome>): Promise<SaveOutcome> {
       const saved = await rollout.flush();
       return saved.status === "saved" ? await index() : saved;
@@ -258,6 +287,16 @@ export const conversation: Actor<
         return savedThen(() => options.indexPin());
       },
       flush: () => rollout.flush(),
+      sleep: async () => {
+        if (isEndingTurn()) await nextTurnEnd();
+        if (!canSleep()) return { status: "busy" };
+        const saved = await rollout.flush();
+        if (saved.status !== "saved" || !canSleep()) return { status: "busy" };
+        shuttingDown = true;
+        recording.close();
+        const { deadline } = approvals;
+        return { status: "asleep", ...(deadline === undefined ? {} : { wakeAfterMs: deadline - Date.now() }) };
+      },
       read_history: () => [...cell.state.history],
       context_usage: () => resultOf(contextUsage(conversationContext)),
       preview_compaction: ({ strategy }) => resultOf(previewCompaction(conversationContext, strategy)),
@@ -267,6 +306,7 @@ export const conversation: Actor<
       add_to_history: unsupported,
       get_history_entry_request: unsupported,
       list_mcp_tools: (_op, _signal, id) => {
+        isListing = true;
         context.run(
           async (signal) => {
             const nothing = { tools: {}, resources: {}, resource_templates: {}, prompts: {} };
@@ -277,14 +317,14 @@ export const conversation: Actor<
           () => ({ type: "servers_described" }),
         );
       },
-      servers_described: () => undefined,
+      servers_described: () => void (isListing = false),
       list_custom_prompts: unsupported,
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
         for (const work of cell.queue.splice(0)) refuseWork(work, shutdownRefusal);
         if (turn !== undefined) {
-          const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
+          const ended = nextTurnEnd();
           turn.abort();
           await ended;
         }
@@ -299,7 +339,7 @@ export const conversation: Actor<
         // A bug in the turn's code, not an external failure: it ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
         cell.running = undefined;
-        onTurnEnded?.();
+        for (const resolve of turnEndWaiters.splice(0)) resolve();
         beginNext();
         rememberSettings("");
       },
@@ -311,7 +351,7 @@ export const conversation: Actor<
 /** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
 export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {
   if (lastWork === undefined) return undefined;
-  return turn?.turnId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
+  return turn?.submissionId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
 }
 
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };

@@ -54,13 +54,12 @@ export class Conversation implements AsyncDisposable {
   /** The conversation's turns and messages. */
   readonly history: ConversationHistory;
   readonly #channel: ConversationChannel;
-  readonly #servers: ConversationServers | undefined;
   readonly #own: EventReader<Event>;
   /** Each submission waits for the one before, so that an image that takes time to read is not overtaken. */
   #submitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: HandleParts) {
-    const { channel, servers, maxTurns, countTokens } = parts;
+    const { channel, maxTurns, countTokens } = parts;
     this.id = channel.id;
     this.rolloutPath = channel.mirror.rolloutPath;
     this.notice = channel.mirror.notice;
@@ -72,7 +71,6 @@ export class Conversation implements AsyncDisposable {
       clear: () => this.#clear(),
     });
     this.#channel = channel;
-    this.#servers = servers;
     this.#own = channel.reader({ since: 0 });
   }
 
@@ -246,7 +244,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Resolves when everything recorded so far is on disk, or could not be saved. */
   async flush(): Promise<SaveOutcome> {
-    return await this.#channel.ask({ type: "flush" });
+    return this.isAwake ? await this.#channel.ask({ type: "flush" }) : { status: "saved" };
   }
 
   async interrupt(): Promise<void> {
@@ -291,9 +289,27 @@ export class Conversation implements AsyncDisposable {
     return valueOf(await this.#channel.ask({ type: "context_usage" }));
   }
 
-  /** Its MCP servers, with their tools, resources and prompts; undefined when it has none. */
+  /**
+   * Its MCP servers, with their tools, resources and prompts; undefined when it has none, and while it sleeps. See
+   * `wake`.
+   */
   get servers(): ConversationServers | undefined {
-    return this.#servers;
+    return this.#channel.servers;
+  }
+
+  /** Whether it is open. An idle conversation sleeps: its file is closed, and the next submission opens it again. */
+  get isAwake(): boolean {
+    return this.#channel.isAwake;
+  }
+
+  /** Opens it again if it sleeps; most methods do that themselves. Rejects when another process has opened it. */
+  async wake(): Promise<void> {
+    await this.#channel.wake();
+  }
+
+  /** Lets it sleep now; resolves with false when it is working, or cannot be opened again because it is not saved. */
+  async sleep(): Promise<boolean> {
+    return await this.#channel.sleep();
   }
 
   /** Resolves when the conversation has ended; undefined unless it is ending. */
@@ -325,7 +341,6 @@ function ignoreClosedRequest(error: unknown): void {
 interface HandleParts {
   readonly channel: ConversationChannel;
   readonly maxTurns: number;
-  readonly servers: ConversationServers | undefined;
   readonly countTokens: (text: string) => number;
 }
 

@@ -80,7 +80,7 @@ export class ConversationMirror {
         this.prompt = change.text;
         return;
       case "turn":
-        this.turn = new TurnView(change.turnId, new Date(change.startedAt), input);
+        this.turn = new TurnView(change, input);
         return;
       case "turn_status":
         if (this.turn !== undefined) this.turn.status = change.turn;
@@ -112,7 +112,7 @@ export class ConversationMirror {
         if (msg.info !== null) this.usage = msg.info;
         return;
       default:
-        if (this.turn?.turnId === submissionId) this.turn.follow(msg);
+        if (this.turn?.submissionId === submissionId) this.turn.follow(msg);
     }
   }
 }
@@ -120,6 +120,8 @@ export class ConversationMirror {
 /** The running turn, or the last one, with what is not in the history because it is unfinished. */
 export class TurnView {
   readonly turnId: string;
+  /** The submission that began it; empty if another process did. */
+  readonly submissionId: string;
   readonly startedAt: Date;
   readonly input: readonly InlineInput[];
   readonly toolCalls: RunnableCallItem[] = [];
@@ -127,15 +129,11 @@ export class TurnView {
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
 
-  constructor(turnId: string, startedAt: Date, input: readonly InlineInput[]) {
-    this.turnId = turnId;
-    this.startedAt = startedAt;
+  constructor(turn: Extract<MirrorChange, { type: "turn" }>, input: readonly InlineInput[]) {
+    this.turnId = turn.turnId;
+    this.submissionId = turn.submissionId;
+    this.startedAt = new Date(turn.startedAt);
     this.input = input;
-  }
-
-  /** The submission that began the turn; a turn has its id. */
-  get submissionId(): string {
-    return this.turnId;
   }
 
   /** The answer so far. */

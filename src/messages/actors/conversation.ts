@@ -44,6 +44,8 @@ export const HandleOp = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rename"), name: z.string() }),
   z.object({ type: z.literal("set_pinned"), pinned: z.boolean() }),
   none("flush"),
+  /** Prepares for closing without ending an open turn that waits for an approval. */
+  none("sleep"),
   none("read_history"),
   none("context_usage"),
   z.object({ type: z.literal("preview_compaction"), strategy: StrategyName.optional() }),
@@ -86,6 +88,11 @@ export const ConversationAnswers = z.object({
   rename: SaveOutcome,
   set_pinned: SaveOutcome,
   flush: SaveOutcome,
+  sleep: z.discriminatedUnion("status", [
+    z.object({ status: z.literal("busy") }),
+    /** `wakeAfterMs`: when its open approval request times out. */
+    z.object({ status: z.literal("asleep"), wakeAfterMs: z.number().optional() }),
+  ]),
   read_history: z.array(ResponseItem),
   context_usage: result(ContextUsage),
   preview_compaction: result(CompactionPreview),
@@ -133,7 +140,8 @@ export const MirrorChange = z.discriminatedUnion("type", [
   z.object({ type: z.literal("pinned"), pinned: z.boolean() }),
   z.object({ type: z.literal("settings"), settings: Settings }),
   z.object({ type: z.literal("prompt"), text: z.string() }),
-  z.object({ type: z.literal("turn"), turnId: z.string(), startedAt: z.number() }),
+  /** `submissionId` is empty for a turn that another process began. */
+  z.object({ type: z.literal("turn"), turnId: z.string(), submissionId: z.string(), startedAt: z.number() }),
   z.object({ type: z.literal("turn_status"), turn: TurnStatus }),
   z.object({ type: z.literal("approval_requested"), callId: z.string() }),
   z.object({ type: z.literal("approval_decided"), callId: z.string() }),

@@ -8,7 +8,7 @@ import { detectLineFormat } from "../formats/lines/detect-format.js";
 
 const chunkBytes = 256 * 1024;
 
-const newline = 0x0a;
+export const newline = 0x0a;
 
 const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
 

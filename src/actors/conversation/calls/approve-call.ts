@@ -96,7 +96,7 @@ async function askUser(
 ): Promise<ReviewDecision> {
   const { turn, budget, approvals } = context;
   turn.status = { status: "awaiting_approval", toolCall: call };
-  const options = { submissionId: turn.turnId, signal: budget.signal, timeoutMs: budget.approvalMs };
+  const options = { submissionId: turn.submissionId, signal: budget.signal, timeoutMs: budget.approvalMs };
   const decision = await budget.whilePaused(() => approvals.ask(request, options));
   turn.status = { status: "processing" };
   return decision;

@@ -51,7 +51,7 @@ export class TurnCalls {
     const { parts, recording } = this.#context;
     const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
     return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
-      recording.line({ type: "response_item", payload: item }, this.#turn.turnId),
+      recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
     );
   }
 
@@ -62,15 +62,15 @@ export class TurnCalls {
 
   #createCallContext(): CallContext {
     const { parts, cell, rollout, recording, approvals, publish } = this.#context;
-    const { turnId } = this.#turn;
+    const { submissionId, turnId } = this.#turn;
     const settings = this.#settings;
     const { blobs, outputMemory } = parts;
     const changed: ChangedTurn = {
       turnId,
       cwd: settings.cwd,
       now: () => parts.now(),
-      publish: (msg) => publish(msg, turnId),
-      record: (line) => recording.line(line, turnId),
+      publish: (msg) => publish(msg, submissionId),
+      record: (line) => recording.line(line, submissionId),
     };
     let root: Promise<string | undefined> | undefined;
     return {
@@ -85,12 +85,12 @@ export class TurnCalls {
       privatePaths: parts.privatePaths,
       stamps: cell.stamps,
       running: new Set(),
-      outputs: blobs && new OutputStore(blobs, outputMemory, this.#context, turnId),
+      outputs: blobs && new OutputStore(blobs, outputMemory, this.#context, submissionId),
       changes: parts.changes && new TurnChanges(parts.changes, changed),
       ...earlierItems(parts, rollout, cell.state),
       saveKnowledge: parts.saveKnowledge(settings),
       newId: () => parts.newId(),
-      publish: (msg) => publish(msg, turnId),
+      publish: (msg) => publish(msg, submissionId),
       flush: () => rollout.flush(),
     };
   }

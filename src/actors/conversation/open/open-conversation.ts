@@ -41,18 +41,17 @@ type Resumption = Extract<OpenConversation, { mode: "resume" }>;
 export interface OpenedConversation extends ConversationLink {
   /** Whether its first line is on disk. */
   readonly saved: SaveOutcome;
-  readonly servers: ConversationServers | undefined;
 }
 
 /**
  * Opens a conversation: its settings, its rollout with the lock, its state and its actor. What it publishes goes to the
- * sink, beginning with the facts for the mirror. Returns `codex_only` when only Codex may write to the file.
+ * sink, beginning with the facts for the mirror. Returns undefined when only Codex may write to the file.
  */
 export async function openConversation(
   host: ConversationHost,
   request: OpenConversation,
   sink: EventSink,
-): Promise<OpenedConversation | "codex_only"> {
+): Promise<OpenedConversation | undefined> {
   return request.mode === "create" ? await create(host, request, sink) : await resume(host, request, sink);
 }
 
@@ -124,7 +123,7 @@ async function resume(
   host: ConversationHost,
   request: Resumption,
   sink: EventSink,
-): Promise<OpenedConversation | "codex_only"> {
+): Promise<OpenedConversation | undefined> {
   const { conversationId, reopening } = request;
   const { allowEmpty = false, force = false, ...changes } = request.config;
   // Checked before the file is read, which may take long; the lock is taken afterwards.
@@ -132,7 +131,7 @@ async function resume(
   if (holder !== undefined) throw new ConversationInUseError(conversationId, holder);
   const before = await host.store.load(conversationId);
   if (isEmpty(before.state) && !allowEmpty && reopening === undefined) throw new EmptyRolloutError(conversationId);
-  if (isPaginated(before.state) && effectiveSetting(host.config, "persistence.enabled")) return "codex_only";
+  if (isPaginated(before.state) && effectiveSetting(host.config, "persistence.enabled")) return undefined;
   const recorded = recordedConfig(before.state);
   const folder: WorkingFolder =
     reopening === undefined ? await workingFolder(host, recorded, changes) : { cwd: reopening.settings.cwd };
@@ -218,6 +217,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
       rollout,
       recordedCwd: prepared.recordedCwd,
       continuesOpenTurn: prepared.continuesOpenTurn,
+      isReopened: reopening !== undefined,
       eventRoom: () => sink.room(),
       indexName: () => indexName(host, conversationId, state, "rename"),
       indexPin: () => indexPin(host, conversationId, state, "pin"),
@@ -227,7 +227,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
       onRestart: (failure) =>
         publish(
           errorMsg(`the conversation was restarted after an internal error: ${failure.message}`, "internal"),
-          cell.turn?.turnId ?? "",
+          cell.turn?.submissionId ?? "",
         ),
       onDropped: (id) => publish(errorMsg("the conversation has ended", "actor_stopped"), id),
       onFailed: (failure) => {
@@ -283,7 +283,7 @@ function endOpenTurns(
   } catch {
     // Creating a line may be what is broken; then the end is only published, not written.
     const msg = { type: "turn_aborted", turn_id: open?.id, reason: "interrupted" } as const;
-    if (open !== undefined) publish(msg, open.id);
+    if (open !== undefined) publish(msg, cell.turn?.submissionId ?? "");
   }
   const lost = lostInput(cell);
   for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.queue.splice(0)]) {

@@ -78,8 +78,9 @@ export interface ConversationCell {
 
 /** The running turn, or the last one, with the data that is not in the rollout because it is unfinished. */
 export class ActiveTurn {
-  /** The submission that began it. */
   readonly turnId: string;
+  /** The submission that began it; empty if another process did. */
+  readonly submissionId: string;
   readonly startedAt: Date;
   readonly input: readonly InlineInput[];
   /**
@@ -94,14 +95,16 @@ export class ActiveTurn {
   #openItemId = "";
 
   constructor(
-    turn: { readonly turnId: string; readonly startedAt: Date; readonly input: readonly InlineInput[] },
+    turn: Pick<ActiveTurn, "turnId" | "submissionId" | "startedAt" | "input">,
     publish: (change: MirrorChange) => void,
   ) {
     this.turnId = turn.turnId;
+    this.submissionId = turn.submissionId;
     this.startedAt = turn.startedAt;
     this.input = turn.input;
     this.#publish = publish;
-    publish({ type: "turn", turnId: turn.turnId, startedAt: turn.startedAt.getTime() });
+    const { turnId, submissionId, startedAt } = turn;
+    publish({ type: "turn", turnId, submissionId, startedAt: startedAt.getTime() });
   }
 
   get status(): TurnStatus {

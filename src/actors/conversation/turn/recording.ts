@@ -85,9 +85,13 @@ export class Recording {
    * Closes the calls and the turn that a crash of the process or incarnation left open; a turn with left-over calls
    * continues.
    */
-  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly RunnableCallItem[]): void {
+  closeOpenTurn(
+    turn: ActiveTurn | undefined,
+    leftOver: readonly RunnableCallItem[],
+    submissionId = turn?.submissionId ?? "",
+  ): void {
     const open = this.#state.openTurn;
-    const id = open?.id ?? "";
+    const id = open === undefined ? "" : submissionId;
     const remaining = new Set(leftOver);
     for (const call of openCalls(this.#state.history)) if (!remaining.has(call)) this.#closeInterrupted(call, id);
     if (open === undefined || leftOver.length > 0) return;

@@ -22,7 +22,13 @@ import { TurnBudget } from "./turn-budget.js";
 export async function runTurn(context: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
   const { parts } = context;
   await yieldFairly("begin");
-  const turn = beginTurn(context, { turnId: input.submissionId, startedAt: parts.now(), input: input.items });
+  const turn = beginTurn(context, {
+    // As in Codex, a turn has the id of its submission.
+    turnId: input.submissionId,
+    submissionId: input.submissionId,
+    startedAt: parts.now(),
+    input: input.items,
+  });
   if (input.isOutside) turn.noteOutside("the message");
   recordInput(context, turn, input);
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
@@ -32,10 +38,11 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
 export async function continueTurn(
   context: ConversationContext,
   open: { readonly id: string; readonly startedAt: string },
+  submissionId: string,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = beginTurn(context, { turnId: open.id, startedAt: new Date(open.startedAt), input: [] });
+  const turn = beginTurn(context, { turnId: open.id, submissionId, startedAt: new Date(open.startedAt), input: [] });
   // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
@@ -47,7 +54,7 @@ function beginTurn(
   { cell, publish }: ConversationContext,
   turn: ConstructorParameters<typeof ActiveTurn>[0],
 ): ActiveTurn {
-  cell.turn = new ActiveTurn(turn, (change) => publish({ type: "mirror", change }, turn.turnId));
+  cell.turn = new ActiveTurn(turn, (change) => publish({ type: "mirror", change }, turn.submissionId));
   return cell.turn;
 }
 
@@ -72,7 +79,7 @@ async function runTurnToEnd(
 ): Promise<void> {
   const { parts, cell, recording } = context;
   const { settings } = request;
-  const id = turn.turnId;
+  const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
   for (const message of await parts.refreshInstructions(settings, signal)) {
     context.publish({ type: "warning", message }, id);
@@ -133,7 +140,7 @@ function recordInput(
   turn: ActiveTurn,
   { settings, outputSchema }: TurnRequest,
 ): void {
-  const id = turn.turnId;
+  const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   recording.line(
     {
@@ -196,7 +203,7 @@ function timesOf(turn: ActiveTurn, now: Date) {
 }
 
 async function recordEnd(recording: Recording, turn: ActiveTurn, end: TurnEnd, facts: TurnFacts): Promise<void> {
-  const id = turn.turnId;
+  const id = turn.submissionId;
   switch (end.status) {
     case "completed": {
       turn.status = { status: "completed" };
