@@ -8,7 +8,7 @@ import {
 import { withoutMedia, truncateMiddle } from "../cut/cut-item.js";
 import type { CompactionStrategy } from "../strategy.js";
 
-const usual: SummaryInputBounds = { maxToolChars: 8_000 };
+const defaultBounds: SummaryInputBounds = { maxToolChars: 8_000 };
 
 export interface SummaryPromptInput {
   readonly strategy: Pick<CompactionStrategy, "prompt">;
@@ -78,7 +78,10 @@ export interface SummaryInputBounds {
  * be left out. Calls and outputs are described in words, because the request offers no tools and some providers
  * reject calls without them.
  */
-export function summaryInput(items: readonly ResponseItem[], bounds: SummaryInputBounds = usual): MessageItem[] {
+export function summaryInput(
+  items: readonly ResponseItem[],
+  bounds: SummaryInputBounds = defaultBounds,
+): MessageItem[] {
   const names = new Map<string, string>();
   return items.flatMap((item) =>
     describeItem(item, names, (text) => truncateMiddle(text, bounds.maxToolChars, charsOf)),

@@ -94,7 +94,7 @@ function messageParts(item: MessageItem): Part[] {
 
 /** An item reduced to what other formats can represent. */
 export type PlainPart =
-  | { readonly type: "said"; readonly role: "user" | "assistant" | "system"; readonly text: string }
+  | { readonly type: "message"; readonly role: "user" | "assistant" | "system"; readonly text: string }
   | { readonly type: "thought"; readonly text: string; readonly signature: string | undefined }
   | { readonly type: "called"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "answered"; readonly id: string; readonly output: string };
@@ -124,7 +124,7 @@ export function plainPart(item: ResponseItem, leave: (kind: string) => void): Pl
 function messagePart(item: MessageItem, leave: (kind: string) => void): PlainPart {
   for (const part of item.content) if (!("text" in part)) leave(part.type);
   const role = item.role === "user" || item.role === "assistant" ? item.role : "system";
-  return { type: "said", role, text: messageText(item) };
+  return { type: "message", role, text: messageText(item) };
 }
 
 function textOf(output: Parameters<typeof outputText>[0]): string {
