@@ -226,6 +226,34 @@ test("a stopped answer keeps its items and the text of the open message, in hist
   ]);
 });
 
+test("a stopped answer keeps the open reasoning as an event, and does not send it back", async () => {
+  const kept: ModelEvent[] = [
+    { type: "reasoning_delta", itemId: "a", delta: "Done" },
+    {
+      type: "item",
+      itemId: "a",
+      item: {
+        type: "reasoning",
+        summary: [{ type: "summary_text", text: "Done" }],
+        origin: { api: "chat", model: "m" },
+      },
+    },
+  ];
+  const provider = endlessProvider(kept, [{ type: "reasoning_delta", itemId: "b", delta: "r".repeat(1_000) }]);
+  const { conversation, events } = await open(provider, { answerBytes });
+  await conversation.submit("Never stop");
+  await events.until("task_complete");
+  const lines = await rolloutLines(conversation.rolloutPath);
+  const reasoning = lines.flatMap(({ type, payload }) =>
+    type === "event_msg" && payload["type"] === "agent_reasoning" ? [payload] : [],
+  );
+  expect(reasoning).toMatchObject([
+    { text: "Done", item_id: "a" },
+    { text: "r".repeat(19_000), item_id: "b" },
+  ]);
+  expect(conversation.getHistory().filter(({ type }) => type === "reasoning")).toHaveLength(1);
+});
+
 test("a call in a stopped answer does not run, and gets an output", async () => {
   const [call] = calls("shell", "c1", { command: ["true"] });
   if (call === undefined) throw new Error("no call");

@@ -102,6 +102,9 @@ export class ActiveTurn {
   /** Length of the text that belongs to finished messages. */
   #finishedLength = 0;
   #openItemId = "";
+  /** Length of the reasoning that belongs to finished items. */
+  #finishedReasoning = 0;
+  #openReasoningId = "";
 
   constructor(turnId: string, submissionId: string, startedAt: Date, input: readonly InlineInput[]) {
     this.turnId = turnId;
@@ -137,7 +140,17 @@ export class ActiveTurn {
     this.#finishedLength = this.#text.length;
   }
 
-  addReasoning(delta: string): void {
+  /** The text of the unfinished reasoning. */
+  get openReasoning(): { readonly itemId: string; readonly text: string } {
+    return { itemId: this.#openReasoningId, text: this.reasoning.slice(this.#finishedReasoning) };
+  }
+
+  addReasoning(itemId: string, delta: string): void {
+    this.#openReasoningId = itemId;
     this.#reasoning.add(delta);
+  }
+
+  finishReasoning(): void {
+    this.#finishedReasoning = this.#reasoning.length;
   }
 }
