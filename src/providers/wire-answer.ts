@@ -9,6 +9,7 @@ import {
   ReadyStream,
   defaultIdleMs,
   maxEventBytes,
+  maxIgnoredBytes,
   type PendingResponse,
   type PostedRequest,
   type ServerEvent,
@@ -66,6 +67,8 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   #posted: PostedRequest | undefined;
   #opened: Opened | undefined;
   readonly #buffer = new EventBuffer();
+  /** The size of the events since the last one with content. */
+  #ignoredBytes = 0;
   #isOver: boolean;
 
   constructor(connection: WireConnection, exchange: WireExchange, signal: AbortSignal) {
@@ -138,12 +141,20 @@ class WireAnswer extends ReadyStream<ModelEvent> {
   #decode({ events, decoder }: Opened): void {
     try {
       for (let event = events.take(); event !== undefined; event = events.take()) {
-        if (this.#push(event === null ? decoder.end() : decoder.decode(event))) return;
+        const decoded = event === null ? decoder.end() : decoder.decode(event);
+        if (this.#push(decoded)) return;
         if (event === null) return this.#end();
+        this.#countIgnored(event, decoded);
       }
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** A server that never sends content, and never ends, must not keep the turn busy until its time is over. */
+  #countIgnored({ data }: ServerEvent, decoded: readonly ModelEvent[]): void {
+    this.#ignoredBytes = decoded.every(isEmptyDelta) ? this.#ignoredBytes + data.length : 0;
+    if (this.#ignoredBytes > maxIgnoredBytes) throw new FailureError(noContent);
   }
 
   /** Returns true if that was the last event of the answer. */
@@ -177,6 +188,11 @@ class WireAnswer extends ReadyStream<ModelEvent> {
 
 /** Created anew each time: an error keeps its stack in memory, and with it the key of the first request. */
 const abandoned = (): Error => new Error("the request was cancelled");
+const noContent: Failure = {
+  code: "bad_message",
+  message: `the server sent ${maxIgnoredBytes} bytes in a row that are not part of an answer`,
+  retryable: false,
+};
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
 
 /**
@@ -190,6 +206,10 @@ export function requestText(body: { readonly tools?: readonly object[] | undefin
 }
 
 type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
+
+function isEmptyDelta(event: ModelEvent): boolean {
+  return "delta" in event && event.delta === "";
+}
 
 /**
  * Buffers the events of an answer until they are read. Consecutive deltas of one item are merged, because no reader

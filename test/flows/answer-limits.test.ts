@@ -138,6 +138,56 @@ describe.each(wireApis)("over $api", (spoken) => {
   );
 });
 
+const padding = "x".repeat(1024 * 1024);
+const withoutContent: Readonly<Record<SpokenApi["api"], Readonly<Record<string, Endless>>>> = {
+  responses: {
+    "events of an unknown type": { next: () => named({ type: "response.later_version", padding }) },
+    "empty deltas": {
+      next: () => named({ type: "response.output_text.delta", item_id: "m", output_index: 0, delta: "", padding }),
+    },
+  },
+  chat: {
+    "events of an unknown type": { next: () => chunk({ later_version: padding }) },
+    "empty deltas": { next: () => chunk({ content: "", padding }) },
+  },
+  messages: {
+    "events of an unknown type": { next: () => named({ type: "later_version", padding }) },
+    "empty deltas": {
+      begin: block({ type: "text" }),
+      next: () => blockDelta({ type: "text_delta", text: "", padding }),
+    },
+  },
+};
+
+describe.each(wireApis)("over $api", (spoken) => {
+  test.each(Object.entries(withoutContent[spoken.api]))("endless %s fail the turn", async (_, answer) => {
+    const server = await serve(async (response) => await writeEndless(response, answer));
+    const { conversation, events } = await open(modelOver(spoken, addressOf(spoken, server.url)), { answerBytes });
+    await conversation.submit("Go");
+    const message = "acme: the server sent 67108864 bytes in a row that are not part of an answer";
+    expect(await events.until("error")).toMatchObject({ message, codex_error_info: "bad_message" });
+    expect(await events.until("task_complete")).toMatchObject({ error: { message }, saved: true });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+const unknownItems: Endless = {
+  next: (output_index) => {
+    const item = { type: "later_version", id: `l${output_index}` };
+    return named({ type: "response.output_item.done", output_index, item });
+  },
+};
+
+test.each(wireApis.filter(({ api }) => api === "responses"))(
+  "endless items of an unknown type count as part of the answer over $api",
+  async (spoken) => {
+    const server = await serve(async (response) => await writeEndless(response, unknownItems));
+    const { conversation, events } = await open(modelOver(spoken, addressOf(spoken, server.url)), { answerBytes });
+    await conversation.submit("Go");
+    expect(await events.until("task_complete")).toMatchObject({ error: { message: answerStopped } });
+  },
+);
+
 async function* forEver(reply: Reply): AsyncGenerator<ModelEvent> {
   for (;;) for (const event of reply) if (event.type !== "hang") yield event;
 }
@@ -174,6 +224,34 @@ test("a stopped answer keeps its items and the text of the open message, in hist
     assistant("Kept"),
     assistant(arrived),
   ]);
+});
+
+test("a stopped answer keeps the open reasoning as an event, and does not send it back", async () => {
+  const kept: ModelEvent[] = [
+    { type: "reasoning_delta", itemId: "a", delta: "Done" },
+    {
+      type: "item",
+      itemId: "a",
+      item: {
+        type: "reasoning",
+        summary: [{ type: "summary_text", text: "Done" }],
+        origin: { api: "chat", model: "m" },
+      },
+    },
+  ];
+  const provider = endlessProvider(kept, [{ type: "reasoning_delta", itemId: "b", delta: "r".repeat(1_000) }]);
+  const { conversation, events } = await open(provider, { answerBytes });
+  await conversation.submit("Never stop");
+  await events.until("task_complete");
+  const lines = await rolloutLines(conversation.rolloutPath);
+  const reasoning = lines.flatMap(({ type, payload }) =>
+    type === "event_msg" && payload["type"] === "agent_reasoning" ? [payload] : [],
+  );
+  expect(reasoning).toMatchObject([
+    { text: "Done", item_id: "a" },
+    { text: "r".repeat(19_000), item_id: "b" },
+  ]);
+  expect(conversation.getHistory().filter(({ type }) => type === "reasoning")).toHaveLength(1);
 });
 
 test("a call in a stopped answer does not run, and gets an output", async () => {

@@ -9,7 +9,7 @@ import { countAt, recordAt, recordsAt, textAt } from "../json-fields.js";
 import { requestDigest } from "../provider.js";
 import { EventParser } from "../transport/event-parser.js";
 import { brace, bracket, colon, comma, endOfString, endOfValue, quote } from "../transport/event-json.js";
-import type { ServerEvent } from "../transport/transport.js";
+import { itemOverheadBytes, type ServerEvent } from "../transport/transport.js";
 import { StreamedItems, type TextKind } from "./streamed-items.js";
 import { FailureError } from "../../messages/failure-error.js";
 
@@ -156,7 +156,9 @@ export class ResponsesDecoder implements WireDecoder {
     this.#callAt.delete(index);
     this.#streamed.forget(place, itemId);
     this.#reportedAt.set(index, textAt(item, "type"));
-    return this.#report(item, itemId);
+    const reported = this.#report(item, itemId);
+    // An item that is not passed on still takes up memory here.
+    return reported.length === 0 ? this.#buffered.add(itemOverheadBytes) : reported;
   }
 
   #report(item: Record<string, unknown>, itemId: string): readonly ModelEvent[] {

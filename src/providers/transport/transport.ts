@@ -7,6 +7,12 @@ export const defaultIdleMs = 300_000;
 
 export const maxEventBytes = 8 * 1024 * 1024;
 
+/**
+ * The maximum size of consecutive events without content: those of unknown types, and those that repeat the request or
+ * finished text.
+ */
+export const maxIgnoredBytes = 64 * 1024 * 1024;
+
 /** The maximum size of an error response. */
 export const maxErrorBytes = 64 * 1024;
 

@@ -90,9 +90,8 @@ export class ActiveTurn {
   outsideSource: string | undefined;
   readonly #publish: (change: MirrorChange) => void;
   #status: TurnStatus = { status: "processing" };
-  /** The text of the unfinished message. */
-  #openMessage = new GrowingText();
-  #openItemId = "";
+  #openMessage = new OpenText();
+  #openReasoning = new OpenText();
 
   constructor(
     turn: Pick<ActiveTurn, "turnId" | "submissionId" | "startedAt" | "input">,
@@ -123,15 +122,42 @@ export class ActiveTurn {
 
   /** The text of the unfinished message. */
   get openMessage(): { readonly itemId: string; readonly text: string } {
-    return { itemId: this.#openItemId, text: this.#openMessage.toString() };
+    return this.#openMessage.content;
+  }
+
+  /** The text of the unfinished reasoning. */
+  get openReasoning(): { readonly itemId: string; readonly text: string } {
+    return this.#openReasoning.content;
   }
 
   addText(itemId: string, delta: string): void {
-    this.#openItemId = itemId;
-    this.#openMessage.add(delta);
+    this.#openMessage.add(itemId, delta);
+  }
+
+  addReasoning(itemId: string, delta: string): void {
+    this.#openReasoning.add(itemId, delta);
   }
 
   finishMessage(): void {
-    this.#openMessage = new GrowingText();
+    this.#openMessage = new OpenText();
+  }
+
+  finishReasoning(): void {
+    this.#openReasoning = new OpenText();
+  }
+}
+
+/** The text of an item that the model has not finished. */
+class OpenText {
+  readonly #text = new GrowingText();
+  #itemId = "";
+
+  add(itemId: string, delta: string): void {
+    this.#itemId = itemId;
+    this.#text.add(delta);
+  }
+
+  get content(): { readonly itemId: string; readonly text: string } {
+    return { itemId: this.#itemId, text: this.#text.toString() };
   }
 }

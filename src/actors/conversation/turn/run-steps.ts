@@ -190,8 +190,9 @@ async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: Re
   const { counted: before, history } = context.state;
   const items = history.length;
   turn.finishMessage();
+  turn.finishReasoning();
   const outcome = await callModel(context.provider, request, listener, context);
-  if (context.budget.isOverBytes) recordOpenMessage(turn, listener);
+  if (context.budget.isOverBytes) recordOpenText(context, turn, listener);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) context.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(context, request, answer);
@@ -232,12 +233,18 @@ function truncatedCallProblem(name: string): string {
 }
 
 /**
- * At the byte limit the open message is kept as if the model had ended it; other unfinished text is shown but not kept.
+ * At the byte limit the open message is kept as if the model had ended it. Open reasoning is kept only as an event: a
+ * provider would refuse it without its signature or encrypted form. Unfinished calls are shown but not kept.
  */
-function recordOpenMessage(turn: ActiveTurn, listener: ModelCallListener): void {
-  const { itemId, text } = turn.openMessage;
-  if (text === "") return;
-  listener.item(itemId, { type: "message", role: "assistant", content: [{ type: "output_text", text }] });
+function recordOpenText(context: StepContext, turn: ActiveTurn, listener: ModelCallListener): void {
+  const { openReasoning, openMessage } = turn;
+  if (openReasoning.text !== "") {
+    const { itemId, text } = openReasoning;
+    context.record({ type: "event_msg", payload: { type: "agent_reasoning", text, item_id: itemId } });
+  }
+  if (openMessage.text === "") return;
+  const content = [{ type: "output_text" as const, text: openMessage.text }];
+  listener.item(openMessage.itemId, { type: "message", role: "assistant", content });
 }
 
 function stepListener(
@@ -251,7 +258,10 @@ function stepListener(
       turn.addText(itemId, delta);
       context.publish({ type: "agent_message_delta", delta, item_id: itemId });
     },
-    reasoningDelta: (itemId, delta) => context.publish({ type: "agent_reasoning_delta", delta, item_id: itemId }),
+    reasoningDelta: (itemId, delta) => {
+      turn.addReasoning(itemId, delta);
+      context.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
+    },
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     room: () => context.eventRoom(),
@@ -259,6 +269,7 @@ function stepListener(
       if (!modelWrittenItems.has(received.type)) turn.noteOutside(received.type);
       const item = normalize(itemId, received);
       if (item.type === "message") turn.finishMessage();
+      if (item.type === "reasoning") turn.finishReasoning();
       context.record({ type: "response_item", payload: item });
       for (const msg of eventsOf(item, itemId)) context.record({ type: "event_msg", payload: msg });
     },
