@@ -27,9 +27,10 @@ import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
-import { RequestGate } from "./actors/limits/limits.js";
+import { RequestGate, startLimits } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -57,7 +58,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #cpu = openCpuPool();
   /** Starts no thread until something is summarized. */
   readonly #io = openIoPool();
-  readonly #gate: RequestGate;
+  readonly #limits: Ref<LimitsOp, LimitsAnswers>;
   readonly #credentials: CredentialResolver;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
@@ -98,7 +99,8 @@ export class ConversationManager implements AsyncDisposable {
     const counts = new TokenCounts(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
-    this.#gate = new RequestGate(config.limits ?? {});
+    this.#limits = startLimits(config.limits ?? {}, (event) => gate.receive(event));
+    const gate = new RequestGate(this.#limits, { client: "main", limited: Object.keys(config.limits ?? {}) });
     this.#credentials = new CredentialResolver({
       home: homes.home,
       env: options.env ?? {},
@@ -107,7 +109,7 @@ export class ConversationManager implements AsyncDisposable {
       warn: (message) => this.#warn(message),
       learn: (secret) => redactor.learn(secret),
     });
-    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
+    const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
       options,
@@ -117,7 +119,7 @@ export class ConversationManager implements AsyncDisposable {
       store: this.#store,
       compactor: this.#compactor,
       counts,
-      gate: this.#gate,
+      gate,
       credentials: this.#credentials,
       redactor,
       pool: this.#cpu,
@@ -280,7 +282,7 @@ export class ConversationManager implements AsyncDisposable {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#credentials.stop()]);
+    await Promise.all([this.#compactor.stop(), this.#limits.stop(), this.#credentials.stop()]);
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }
