@@ -27,9 +27,11 @@ import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
+import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { RequestGate, startLimits } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
@@ -59,7 +61,7 @@ export class ConversationManager implements AsyncDisposable {
   /** Starts no thread until something is summarized. */
   readonly #io = openIoPool();
   readonly #limits: Ref<LimitsOp, LimitsAnswers>;
-  readonly #credentials: CredentialResolver;
+  readonly #credentials: Ref<CredentialsOp, CredentialsAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -101,14 +103,16 @@ export class ConversationManager implements AsyncDisposable {
     );
     this.#limits = startLimits(config.limits ?? {}, (event) => gate.receive(event));
     const gate = new RequestGate(this.#limits, { client: "main", limited: Object.keys(config.limits ?? {}) });
-    this.#credentials = new CredentialResolver({
+    const learn = (secret: string): void => redactor.learn(secret);
+    this.#credentials = startCredentials({
       home: homes.home,
       env: options.env ?? {},
-      config,
+      logins: config.logins,
       now: () => this.#now().getTime(),
-      warn: (message) => this.#warn(message),
-      learn: (secret) => redactor.learn(secret),
+      onEvent: (event) => (event.type === "warning" ? this.#warn(event.message) : learn(event.secret)),
     });
+    const keys = { env: options.env ?? {}, providers: config.providers };
+    const credentials = new CredentialResolver(this.#credentials, { keys, learn });
     const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
@@ -120,7 +124,7 @@ export class ConversationManager implements AsyncDisposable {
       compactor: this.#compactor,
       counts,
       gate,
-      credentials: this.#credentials,
+      credentials,
       redactor,
       pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod";
+import * as credentials from "../../src/messages/actors/credentials.js";
 import * as limits from "../../src/messages/actors/limits.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 
@@ -12,6 +13,11 @@ interface ActorMessages {
 
 /** The messages of each actor that other threads can reach. The samples of every variant come from its schema. */
 const actors: Readonly<Record<string, ActorMessages>> = {
+  credentials: {
+    ops: credentials.CredentialsOp,
+    answers: credentials.CredentialsAnswers,
+    events: credentials.CredentialsEvent,
+  },
   limits: { ops: limits.LimitsOp, answers: limits.LimitsAnswers, events: limits.LimitsEvent },
 };
 
