@@ -28,10 +28,12 @@ import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { startCredentials } from "./actors/credentials/start-credentials.js";
+import { startKnowledge } from "./actors/knowledge/knowledge.js";
 import { RequestGate, startLimits } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
 import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
+import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
@@ -62,6 +64,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #io = openIoPool();
   readonly #limits: Ref<LimitsOp, LimitsAnswers>;
   readonly #credentials: Ref<CredentialsOp, CredentialsAnswers>;
+  readonly #knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -113,6 +116,7 @@ export class ConversationManager implements AsyncDisposable {
     });
     const keys = { env: options.env ?? {}, providers: config.providers };
     const credentials = new CredentialResolver(this.#credentials, { keys, learn });
+    this.#knowledge = startKnowledge({ redactor, now: this.#now });
     const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
@@ -125,6 +129,7 @@ export class ConversationManager implements AsyncDisposable {
       counts,
       gate,
       credentials,
+      knowledge: this.#knowledge,
       redactor,
       pool: this.#cpu,
       isLive: (conversationId) => this.#live.has(conversationId),
@@ -286,7 +291,7 @@ export class ConversationManager implements AsyncDisposable {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor.stop(), this.#limits.stop(), this.#credentials.stop()]);
+    await Promise.all([this.#compactor, this.#limits, this.#credentials, this.#knowledge].map((actor) => actor.stop()));
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }

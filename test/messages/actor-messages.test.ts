@@ -2,13 +2,15 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import * as credentials from "../../src/messages/actors/credentials.js";
+import { KnowledgeAnswers, KnowledgeOp } from "../../src/messages/actors/knowledge.js";
 import * as limits from "../../src/messages/actors/limits.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 
 interface ActorMessages {
   readonly ops: z.ZodDiscriminatedUnion;
   readonly answers: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
-  readonly events: z.ZodDiscriminatedUnion;
+  /** Undefined for an actor that only answers. */
+  readonly events: z.ZodDiscriminatedUnion | undefined;
 }
 
 /** The messages of each actor that other threads can reach. The samples of every variant come from its schema. */
@@ -18,11 +20,12 @@ const actors: Readonly<Record<string, ActorMessages>> = {
     answers: credentials.CredentialsAnswers,
     events: credentials.CredentialsEvent,
   },
+  knowledge: { ops: KnowledgeOp, answers: KnowledgeAnswers, events: undefined },
   limits: { ops: limits.LimitsOp, answers: limits.LimitsAnswers, events: limits.LimitsEvent },
 };
 
 const messages = Object.entries(actors).flatMap(([actor, { ops, answers, events }]) => [
-  ...[...ops.options, ...events.options].map((schema) => [`${actor}: ${typeOf(schema)}`, schema] as const),
+  ...[...ops.options, ...(events?.options ?? [])].map((schema) => [`${actor}: ${typeOf(schema)}`, schema] as const),
   ...Object.entries(answers.shape).map(([op, schema]) => [`${actor}: the answer to ${op}`, schema] as const),
 ]);
 

@@ -11,6 +11,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
   if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodRecord) return dictionaryOf(schema);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
@@ -54,8 +55,13 @@ function stringOf(schema: z.ZodString): Arbitrary<string> {
   for (const { _zod } of schema.def.checks ?? []) {
     if ("pattern" in _zod.def && _zod.def.pattern instanceof RegExp) return fc.stringMatching(_zod.def.pattern);
   }
-  return fc.string({ minLength: 1 });
+  const strings = fc.string({ minLength: 1 });
+  const isPlain = (schema.def.checks ?? []).length === 0;
+  // A check may ask for a time, and no random text is one.
+  return isPlain ? strings : fc.oneof(strings, times).filter((text) => schema.safeParse(text).data === text);
 }
+
+const times = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
 
 function jsonValue(): Arbitrary<unknown> {
   return fc.jsonValue({ maxDepth: 2 });

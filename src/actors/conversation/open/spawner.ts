@@ -7,6 +7,7 @@ import { type ProjectFinder, type ProjectRoots, isTrustedRoot } from "../../../c
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
+import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
@@ -53,6 +54,7 @@ export interface SpawnerParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly credentials: CredentialResolver;
+  readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
   /** Called before any other code gets the conversation. */
@@ -97,7 +99,7 @@ export class ConversationSpawner {
     this.#context = new ProjectContext(parts.config, {
       homes: parts.homes,
       projects: parts.projects,
-      redactor: parts.redactor,
+      knowledge: parts.knowledge,
       now: () => this.#now(),
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
@@ -182,7 +184,7 @@ export class ConversationSpawner {
 
   /** Releases the connections to providers and servers; no turn may be running any more. */
   async close(): Promise<void> {
-    await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
+    await Promise.all([this.#providers.close(), this.#servers.close()]);
   }
 
   async #serversOf(lease: Lease): Promise<ConversationServers> {
