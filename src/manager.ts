@@ -30,11 +30,14 @@ import { CredentialResolver } from "./actors/credentials/credential-resolver.js"
 import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { startKnowledge } from "./actors/knowledge/knowledge.js";
 import { RequestGate, startLimits } from "./actors/limits/limits.js";
+import { startMcp } from "./actors/mcp/mcp.js";
+import { ServerLeases } from "./actors/mcp/server-leases.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
 import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
+import type { McpAnswers, McpOp } from "./messages/actors/mcp.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -65,6 +68,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #limits: Ref<LimitsOp, LimitsAnswers>;
   readonly #credentials: Ref<CredentialsOp, CredentialsAnswers>;
   readonly #knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
+  readonly #mcp: Ref<McpOp, McpAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #opener: ConversationOpener;
@@ -117,6 +121,10 @@ export class ConversationManager implements AsyncDisposable {
     const keys = { env: options.env ?? {}, providers: config.providers };
     const credentials = new CredentialResolver(this.#credentials, { keys, learn });
     this.#knowledge = startKnowledge({ redactor, now: this.#now });
+    const mcpOptions = { home: homes.home, env: options.env ?? {}, log: (text: string) => options.log?.(text) };
+    this.#mcp = startMcp(mcpOptions, (event) => servers.receive(event));
+    const configured = config.mcp_servers ?? {};
+    const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
     const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
@@ -129,6 +137,7 @@ export class ConversationManager implements AsyncDisposable {
       counts,
       gate,
       credentials,
+      servers,
       knowledge: this.#knowledge,
       redactor,
       pool: this.#cpu,
@@ -291,7 +300,9 @@ export class ConversationManager implements AsyncDisposable {
   async #end(): Promise<void> {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor, this.#limits, this.#credentials, this.#knowledge].map((actor) => actor.stop()));
+    await Promise.all(
+      [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
+    );
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
     this.#all.close();
   }

@@ -4,6 +4,7 @@ import * as z from "zod";
 import * as credentials from "../../src/messages/actors/credentials.js";
 import { KnowledgeAnswers, KnowledgeOp } from "../../src/messages/actors/knowledge.js";
 import * as limits from "../../src/messages/actors/limits.js";
+import * as mcp from "../../src/messages/actors/mcp.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 
 interface ActorMessages {
@@ -22,6 +23,8 @@ const actors: Readonly<Record<string, ActorMessages>> = {
   },
   knowledge: { ops: KnowledgeOp, answers: KnowledgeAnswers, events: undefined },
   limits: { ops: limits.LimitsOp, answers: limits.LimitsAnswers, events: limits.LimitsEvent },
+  mcp: { ops: mcp.McpOp, answers: mcp.McpAnswers, events: mcp.McpEvent },
+  "mcp server": { ops: mcp.McpServerOp, answers: mcp.McpServerAnswers, events: mcp.McpServerEvent },
 };
 
 const messages = Object.entries(actors).flatMap(([actor, { ops, answers, events }]) => [

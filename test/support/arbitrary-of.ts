@@ -9,7 +9,8 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodObject) return objectOf(schema);
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
-  if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional)
+    return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodRecord) return dictionaryOf(schema);
@@ -64,7 +65,8 @@ function stringOf(schema: z.ZodString): Arbitrary<string> {
 const times = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
 
 function jsonValue(): Arbitrary<unknown> {
-  return fc.jsonValue({ maxDepth: 2 });
+  // JSON has no negative zero.
+  return fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value)));
 }
 
 /** JSON cannot carry `__proto__` as an ordinary key through an object literal. */

@@ -28,8 +28,7 @@ import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
-import type { Lease } from "../../mcp/mcp-servers.js";
-import { ServerLeases } from "../../mcp/server-leases.js";
+import type { Lease, ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
 import type { CompactionParts } from "../conversation-context.js";
@@ -54,6 +53,7 @@ export interface SpawnerParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly credentials: CredentialResolver;
+  readonly servers: ServerLeases;
   readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
@@ -92,7 +92,6 @@ export class ConversationSpawner {
   readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #context: ProjectContext;
-  readonly #servers: ServerLeases;
 
   constructor(parts: SpawnerParts) {
     this.#parts = parts;
@@ -103,12 +102,6 @@ export class ConversationSpawner {
       now: () => this.#now(),
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
-    this.#servers = new ServerLeases({
-      home: parts.homes.home,
-      configured: parts.config.mcp_servers ?? {},
-      env: parts.options.env ?? {},
-      log: (text) => parts.options.log?.(text),
-    });
     this.#privatePaths = privatePaths(parts.homes);
     this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
@@ -144,7 +137,7 @@ export class ConversationSpawner {
 
   /** Leases the servers for a project, with a notice for the user. */
   leaseServers({ realRoot }: ProjectRoots): ReturnType<ServerLeases["open"]> {
-    return this.#servers.open(realRoot);
+    return this.#parts.servers.open(realRoot);
   }
 
   /** Starts the actor of a conversation whose rollout is open. */
@@ -182,9 +175,9 @@ export class ConversationSpawner {
     return conversation;
   }
 
-  /** Releases the connections to providers and servers; no turn may be running any more. */
+  /** Releases the connections to providers; no turn may be running any more. */
   async close(): Promise<void> {
-    await Promise.all([this.#providers.close(), this.#servers.close()]);
+    await this.#providers.close();
   }
 
   async #serversOf(lease: Lease): Promise<ConversationServers> {
