@@ -236,7 +236,7 @@ export interface RequestPermit {
 }
 
 interface RequestGateOptions {
-  /** The name of the thread that the gate is in, unique among all clients of the limits actor. */
+  /** The name of the thread that the gate is in. It may be used again after `client_gone`. */
   readonly client: string;
   /** The providers whose requests have to enter. */
   readonly limited: Iterable<string>;

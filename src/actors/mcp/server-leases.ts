@@ -16,7 +16,7 @@ import type { Ref } from "../runtime/actor.js";
 import { isolateListener, messageOf } from "../runtime/failures.js";
 
 interface ServerLeasesOptions {
-  /** The name of the thread that the leases are for, unique among all clients of the mcp actor. */
+  /** The name of the thread that the leases are for. It may be used again after `client_gone`. */
   readonly client: string;
   /** cody's home directory, where trusted projects are recorded. */
   readonly home: string;
@@ -97,11 +97,13 @@ export class ServerLeases {
           beginCall: (elicit) => this.#beginCall(elicit),
         }),
     );
+    // Only the ids are kept: the snapshots may be copies of long lists of tools.
+    const serverIds = snapshots.map(({ serverId }) => serverId);
     let released: Promise<void> | undefined;
     return {
       servers,
       release: () => {
-        released ??= this.#release(leaseId, snapshots);
+        released ??= this.#release(leaseId, serverIds);
         return released;
       },
     };
@@ -115,8 +117,8 @@ export class ServerLeases {
     return state;
   }
 
-  async #release(leaseId: string, servers: readonly ServerSnapshot[]): Promise<void> {
-    for (const { serverId } of servers) {
+  async #release(leaseId: string, serverIds: readonly string[]): Promise<void> {
+    for (const serverId of serverIds) {
       const state = this.#states.get(serverId);
       if (state !== undefined && (state.users -= 1) === 0) this.#states.delete(serverId);
     }
