@@ -94,7 +94,8 @@ const mcp: Actor<McpOp, McpAnswers, McpOptions, McpEvent> = {
         await Promise.all(ids.map(release));
       },
       [Symbol.asyncDispose]: async () => {
-        await Promise.all([...leases.keys()].map(release));
+        // A lease that could not be opened must not keep the others from ending.
+        await Promise.allSettled([...leases.keys()].map(release));
         await (await servers)?.close();
       },
     };

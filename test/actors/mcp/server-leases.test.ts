@@ -147,6 +147,21 @@ test("when the actor has stopped, its servers have ended, and a conversation see
   await lease.release();
 });
 
+test("after an internal error the actor ends its servers, and leases work again", async () => {
+  const { entry, mark } = markedEntry();
+  const { ref, one, two, root } = await open({ test: entry });
+  const { server } = await leaseOf(one, root);
+  await server.connect();
+  // No message that compiles makes the actor fail.
+  const invalid = { type: "lease", leaseId: "a", client: "shard 1", root, entries: null } as never;
+  await expect(ref.ask(invalid)).rejects.toThrow("mcp: lease");
+  expect(await call(server, "echo")).toEqual({ ok: false, error: "the server was released" });
+  expect(await remainingProcesses(mark, 2_000)).toEqual([]);
+  const again = await leaseOf(two, root);
+  await again.server.connect();
+  expect(await call(again.server, "echo")).toMatchObject(textOf("echo: hi"));
+});
+
 test("the servers of a conversation work from another thread", async () => {
   const { one, root } = await open({ good: serverEntry(), bad: serverEntry(["crash"]) });
   const { lease } = await one.open(root);
