@@ -10,7 +10,7 @@ export type {
   NewConversation,
   RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-export { newConversationId } from "./actors/conversation/open/opener.js";
+export { newConversationId } from "./actors/conversation/open/open-conversation.js";
 export type {
   FailedImport,
   ImportedConversation,
@@ -22,10 +22,9 @@ export type {
   SkippedFile,
 } from "./actors/conversation/saved/import-conversation.js";
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
-export type { Settings } from "./actors/conversation/state/settings.js";
-export type { ActiveTurn, TurnStatus } from "./actors/conversation/state/live-state.js";
+export type { TurnView as ActiveTurn } from "./actors/conversation/mirror.js";
+export type { Settings, TurnStatus, UndoReport } from "./messages/actors/conversation.js";
 export type { RetryPolicy } from "./actors/conversation/turn/call-model.js";
-export type { UndoReport } from "./actors/conversation/turn/between-turns.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/recorder.js";
 export type { CompactionStrategy } from "./compaction/strategy.js";

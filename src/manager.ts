@@ -8,21 +8,19 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import type { Conversation } from "./actors/conversation/handle.js";
+import { ConversationChannel } from "./actors/conversation/channel.js";
+import { Conversation } from "./actors/conversation/handle.js";
+import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
+import { ConversationHost } from "./actors/conversation/open/host.js";
+import { idOfNew, openConversation, type OpenedConversation } from "./actors/conversation/open/open-conversation.js";
 import type {
   ImporterParts,
   ImportOptions,
   ImportOutcome,
   ImportResult,
 } from "./actors/conversation/saved/import-conversation.js";
-import {
-  listed,
-  type ListOptions,
-  SavedConversations,
-  readParent,
-} from "./actors/conversation/saved/saved-conversations.js";
+import { listed, type ListOptions, SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
-import { ConversationOpener } from "./actors/conversation/open/opener.js";
 import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
@@ -34,6 +32,7 @@ import { startMcp } from "./actors/mcp/mcp.js";
 import { ServerLeases } from "./actors/mcp/server-leases.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import type { OpenConversation } from "./messages/actors/conversation.js";
 import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
@@ -45,7 +44,6 @@ import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/rollout-writer.js";
 import { ownShape } from "./config/files/written-config.js";
-import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
@@ -71,10 +69,13 @@ export class ConversationManager implements AsyncDisposable {
   readonly #mcp: Ref<McpOp, McpAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
-  readonly #opener: ConversationOpener;
+  readonly #host: ConversationHost;
+  readonly #counts: TokenCounts;
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
+  /** The conversations that may fall asleep. */
+  readonly #awake: IdleConversations;
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Pending work that shutdown waits for, such as opening a conversation. */
@@ -91,6 +92,7 @@ export class ConversationManager implements AsyncDisposable {
     this.#store = openStore(options, config, { homes, cpu: this.#cpu, redactor });
     const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
     for (const { name } of options.providers ?? []) reached.add(name);
+    this.#awake = new IdleConversations(options.idleAfter ?? defaultIdleMs);
     this.#importer = {
       store: this.#store,
       isLive: (conversationId) => this.#live.has(conversationId),
@@ -105,7 +107,7 @@ export class ConversationManager implements AsyncDisposable {
       now: this.#now,
       track: (work) => this.#track(work),
     });
-    const counts = new TokenCounts(
+    this.#counts = new TokenCounts(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
     this.#limits = startLimits(config.limits ?? {}, (event) => gate.receive(event));
@@ -126,26 +128,20 @@ export class ConversationManager implements AsyncDisposable {
     const configured = config.mcp_servers ?? {};
     const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
     const summarizer = new Summarizer(this.#cpu, this.#io, gate);
-    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
-    this.#opener = new ConversationOpener({
+    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts: this.#counts });
+    this.#host = new ConversationHost({
       options,
       homes,
-      projects: new ProjectFinder(),
       config,
       store: this.#store,
       compactor: this.#compactor,
-      counts,
+      counts: this.#counts,
       gate,
       credentials,
       servers,
       knowledge: this.#knowledge,
       redactor,
       pool: this.#cpu,
-      isLive: (conversationId) => this.#live.has(conversationId),
-      isShutDown: () => this.#shutdown !== undefined,
-      onOpen: (conversation) => this.#live.set(conversation.id, conversation),
-      onEvent: (event) => this.#all.publish(event),
-      onEnd: (conversationId) => this.#live.delete(conversationId),
     });
   }
 
@@ -167,7 +163,54 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
-    return await this.#track(this.#opener.create(check(ConversationConfig, config, "conversation")));
+    return await this.#track(this.#create(check(ConversationConfig, config, "conversation")));
+  }
+
+  async #create(
+    config: ConversationConfig,
+    parent?: Extract<OpenConversation, { mode: "create" }>["parent"],
+  ): Promise<NewConversation> {
+    this.#refuseAfterShutdown();
+    const conversationId = idOfNew(config.id);
+    if (config.id !== undefined && (this.#live.has(conversationId) || (await this.#store.has(conversationId)))) {
+      throw new InvalidInputError(`conversation ${conversationId} already exists`);
+    }
+    const opened = await this.#open({ mode: "create", conversationId, config, ...(parent && { parent }) });
+    if (opened === undefined) throw new Error(`conversation ${conversationId} cannot be created`);
+    return { ...opened, conversationId };
+  }
+
+  /** Opens a conversation and connects a handle to it; returns undefined when only Codex may write to it. */
+  async #open(request: OpenConversation): Promise<Omit<NewConversation, "conversationId"> | undefined> {
+    const { conversationId } = request;
+    const channel = new ConversationChannel(conversationId, {
+      onEvent: (event) => this.#all.publish(event),
+      onEnd: () => {
+        this.#live.delete(conversationId);
+        this.#awake.delete(channel);
+      },
+      reopen: async (again, sink) => {
+        this.#awake.add(channel);
+        return await this.#track(openConversation(this.#host, again, sink));
+      },
+    });
+    const opened = await channel.open((sink) => openConversation(this.#host, request, sink));
+    if (opened === undefined) return undefined;
+    await this.#closeAfterShutdown(opened);
+    const conversation = new Conversation({
+      channel,
+      maxTurns: effectiveSetting(this.#host.config, "history.maxSize"),
+      countTokens: (text) => this.#counts.ofText(text),
+    });
+    this.#live.set(conversationId, conversation);
+    this.#awake.add(channel);
+    return { conversation, saved: opened.saved };
+  }
+
+  /** Closes a conversation that was opened while the manager was being shut down, and throws. */
+  async #closeAfterShutdown(opened: OpenedConversation): Promise<void> {
+    if (this.#shutdown !== undefined) await opened.close();
+    this.#refuseAfterShutdown();
   }
 
   /**
@@ -201,12 +244,10 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async #resume(conversationId: string, config: ResumeConfig): Promise<Conversation> {
-    const resumed = await this.#opener.resume(conversationId, config);
-    if (resumed !== "codex_only") return resumed;
+    const resumed = await this.#open({ mode: "resume", conversationId, config });
+    if (resumed !== undefined) return resumed.conversation;
     const { allowEmpty: _, force: __, ...changes } = config;
-    const parent = await readParent(this.#store, conversationId, undefined);
-    const copied = `Only Codex can write to ${conversationId}, so this conversation is a copy of it`;
-    return (await this.#opener.create(changes, { ...parent, notice: copied, isResumed: true })).conversation;
+    return (await this.#create(changes, { id: conversationId, isResumed: true })).conversation;
   }
 
   /** Returns a conversation of this manager that has not ended. */
@@ -229,8 +270,8 @@ export class ConversationManager implements AsyncDisposable {
   async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
     const { afterTurn, ...changes } = check(ForkConfig, config, "conversation");
     await this.#live.get(parentId)?.flush();
-    const parent = await readParent(this.#store, parentId, afterTurn);
-    return await this.#track(this.#opener.create(changes, parent));
+    const parent = { id: parentId, ...(afterTurn === undefined ? {} : { afterTurn }) };
+    return await this.#track(this.#create(changes, parent));
   }
 
   /** Renames a conversation, whether it is open or not; a saved one is not resumed for this. */
@@ -298,12 +339,13 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
+    this.#awake.close();
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
     await Promise.all(
       [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
     );
-    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#opener.close()]);
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#host.close()]);
     this.#all.close();
   }
 

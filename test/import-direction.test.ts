@@ -16,9 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   rollouts: ["base", "messages", "version.ts"],
   compaction: ["base", "messages"],
   context: ["base", "messages"],
-  // From tools only the link-safe file writer and the ignore rules; from config only the locations of git's own files.
-  changes: ["base", "messages", "tools", "config"],
-  // From providers only the offline model.
+  changes: ["base", "messages", "tools"],
   "mock-llm": ["base", "messages", "providers"],
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
@@ -86,9 +84,21 @@ test("no file imports the entry of a thread or of the process", async () => {
   expect(roots).toEqual([]);
 });
 
-test("the mock server imports only the offline model from providers", async () => {
-  const fromProviders = (await allImports()).filter(
-    ({ from, to }) => from.startsWith("mock-llm/") && to.startsWith("providers/"),
-  );
-  expect(new Set(fromProviders.map(({ to }) => to))).toEqual(new Set(["providers/offline/reply.ts"]));
+test.each([
+  { folder: "mock-llm", from: "providers", only: ["providers/offline/reply.ts"] },
+  // The link-safe file writer and git's ignore rules.
+  {
+    folder: "changes",
+    from: "tools",
+    only: [
+      "tools/files/file-problem.ts",
+      "tools/files/open-folder.ts",
+      "tools/files/temporary-name.ts",
+      "tools/search/ignore-rules.ts",
+    ],
+  },
+])("$folder imports only a few files from $from", async ({ folder, from: neighbour, only }) => {
+  const imports = await allImports();
+  const used = imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && to.startsWith(`${neighbour}/`));
+  expect([...new Set(used.map(({ to }) => to))].toSorted()).toEqual(only);
 });

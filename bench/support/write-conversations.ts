@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { newConversationId } from "../../src/actors/conversation/open/opener.js";
+import { newConversationId } from "../../src/actors/conversation/open/open-conversation.js";
 import { homePaths } from "../../src/config/paths.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine, sessionMetaLine } from "../../src/rollouts/file/encode.js";

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { InvalidInputError } from "./errors.js";
+import { isRecord } from "./is-record.js";
 import { issueWords } from "./issue-words.js";
 
 /**
@@ -36,6 +37,11 @@ export function jsonOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a text is a JSON object. */
+export function isJsonObject(text: string): boolean {
+  return isRecord(jsonOrUndefined(text));
 }
 
 /** The path of the first problem and the expected value; never shows the actual value. */

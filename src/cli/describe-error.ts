@@ -7,6 +7,7 @@ import {
   ImportError,
   InvalidInputError,
 } from "../base/errors.js";
+import { errorMessage } from "../base/error-message.js";
 import { CommandError, exitCodes } from "./command-error.js";
 import { shortened } from "../base/text/truncate.js";
 import { systemProblem } from "../base/system-error.js";
@@ -36,7 +37,7 @@ export function describeError(error: unknown): ErrorDescription {
   if (problem !== undefined) {
     return expected(exitCodes.failed, visible(problem.message), ...(problem.hint === undefined ? [] : [problem.hint]));
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const [firstLine = ""] = message.split("\n");
   return {
     exitCode: exitCodes.unexpected,

@@ -20,11 +20,11 @@ export async function loadSettings(context: SharedContext<SettingFlag>): Promise
     const remedy = `chmod 600 ${quotedWord(loaded.exposed)}`;
     await context.tellOnce(`Other users can read ${loaded.file}, which contains a key. Run: ${remedy}`);
   }
-  if (loaded.unasked !== undefined) {
-    await context.tellOnce(`${loaded.unasked} is ignored: this project is not trusted. To trust it: cody trust`);
+  if (loaded.ignoredConfig !== undefined) {
+    await context.tellOnce(`${loaded.ignoredConfig} is ignored: this project is not trusted. To trust it: cody trust`);
   }
-  for (const { name, meant } of await mistypedVariables(env)) {
-    await context.tellOnce(`Unknown variable ${visible(name)} is ignored. Did you mean ${meant}?`);
+  for (const { name, suggestion } of await mistypedVariables(env)) {
+    await context.tellOnce(`Unknown variable ${visible(name)} is ignored. Did you mean ${suggestion}?`);
   }
   return loaded;
 }

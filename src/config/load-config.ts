@@ -42,7 +42,7 @@ export interface LoadedConfig {
   /**
    * The path of a project configuration that is ignored, because the user has not decided whether to trust the project.
    */
-  readonly unasked?: string;
+  readonly ignoredConfig?: string;
 }
 
 interface ConfigInput {
@@ -92,7 +92,7 @@ export async function loadConfig(input: ConfigInput): Promise<LoadedConfig> {
     layers,
     warnings: [...warnings, ...(project.warnings ?? [])],
     ...(isExposed ? { exposed: found.path } : {}),
-    ...(project.unasked === undefined ? {} : { unasked: project.unasked }),
+    ...(project.ignoredConfig === undefined ? {} : { ignoredConfig: project.ignoredConfig }),
     values: {
       ...values,
       ...choice,

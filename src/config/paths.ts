@@ -154,8 +154,8 @@ export function conversationPlaces(input: PlacesInput): ConversationPlaces {
   const layout = effectiveSetting({ persistence }, "persistence.layout");
   const own = homePaths(home).conversations;
   const codex = codexHome === undefined ? undefined : codexSessions(codexHome);
-  const usual = layout === "codex" ? codex : own;
-  const directory = persistence?.directory === undefined ? usual : resolve(home, persistence.directory);
+  const defaultDirectory = layout === "codex" ? codex : own;
+  const directory = persistence?.directory === undefined ? defaultDirectory : resolve(home, persistence.directory);
   if (directory === undefined) throw new InvalidInputError("layout codex: no home directory found; set CODEX_HOME");
   const known = [own, ...(codex === undefined ? [] : [codex])];
   const elsewhere = known.includes(directory) ? known.filter((place) => place !== directory) : [];

@@ -33,18 +33,6 @@ export function fieldsText(fields: object): string {
   return JSON.stringify(fields).slice(1, -1);
 }
 
-/**
- * Whether a call's arguments are a JSON object. OpenAI's own servers may not check this, but many compatible ones parse
- * the arguments in every request, and reject the whole conversation if they cannot.
- */
-export function isJsonObject(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
-
 export function messageItem(role: MessageItem["role"], content: unknown): MessageItem {
   const type: ContentPart["type"] = role === "assistant" ? "output_text" : "input_text";
   return { type: "message", role, content: [{ type, text: textIn(content) }] };

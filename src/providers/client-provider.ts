@@ -1,5 +1,6 @@
 import type { Failure, FailureCode } from "../messages/failure.js";
 import { FailureError } from "../messages/failure-error.js";
+import { errorMessage } from "../base/error-message.js";
 import { isRecord } from "../base/is-record.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import { check } from "../base/parse.js";
@@ -74,7 +75,7 @@ async function send(client: ModelClient, request: ModelRequest): Promise<Respons
 function failureOf(error: unknown): Failure {
   if (error instanceof FailureError) return error.failure;
   const code = failureCode(error);
-  return { code, message: error instanceof Error ? error.message : String(error), retryable: isRetryable(code) };
+  return { code, message: errorMessage(error), retryable: isRetryable(code) };
 }
 
 function failureCode(error: unknown): FailureCode {

@@ -1,4 +1,5 @@
 import type { Failure } from "../messages/failure.js";
+import { errorMessage } from "../base/error-message.js";
 import { isRecord } from "../base/is-record.js";
 import { ModelEvent } from "../messages/model.js";
 import type { ResponseItem } from "../messages/response-item.js";
@@ -193,5 +194,5 @@ async function endStream(events: AsyncIterator<ModelEvent>): Promise<void> {
 
 /** Providers must not throw. One that does has a bug, and its caller fails with the error's message. */
 export function providerBug(error: unknown): Failure {
-  return { code: "unknown", message: error instanceof Error ? error.message : String(error), retryable: false };
+  return { code: "unknown", message: errorMessage(error), retryable: false };
 }

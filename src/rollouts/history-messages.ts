@@ -44,7 +44,7 @@ export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
     const call = callOf(item);
     if (call !== undefined) names.set(call.call_id, call.name);
     else if (item.type === "reasoning") reasoning.push(...reasoningTexts(item));
-    else if (isOutput(item)) {
+    else if (isCallOutput(item)) {
       const { call_id, output } = item;
       messages.push({ type: "tool", call_id, name: names.get(call_id) ?? "", result: outputText(output) });
     } else if (item.type === "message" && item.role === "assistant") push(messageText(item));
@@ -59,7 +59,7 @@ export function messagesOf(items: readonly ResponseItem[]): HistoryMessage[] {
 
 /** Returns the tool calls in these items with their results. */
 export function toolCallsOf(items: readonly ResponseItem[]): ToolCallRecord[] {
-  const results = new Map(items.filter(isOutput).map(({ call_id, output }) => [call_id, outputText(output)]));
+  const results = new Map(items.filter(isCallOutput).map(({ call_id, output }) => [call_id, outputText(output)]));
   return items.flatMap((item) => {
     const call = callOf(item);
     if (call === undefined) return [];
@@ -83,7 +83,7 @@ export function callOf(item: ResponseItem): Omit<ToolCallRecord, "result"> | und
 
 type OutputItem = Extract<ResponseItem, { type: "function_call_output" | "custom_tool_call_output" }>;
 
-export function isOutput(item: ResponseItem): item is OutputItem {
+export function isCallOutput(item: ResponseItem): item is OutputItem {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 

@@ -5,9 +5,9 @@ import { failureText } from "./files/file-problem.js";
 import { Glob, limitArgument, StartPath, type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 import { type FoundLink, linksIn } from "./search/links-in.js";
 
-const usualLimit = 300;
+const defaultLimit = 300;
 
-const ListFilesArguments = z.strictObject({ path: StartPath, glob: Glob, limit: limitArgument(usualLimit) });
+const ListFilesArguments = z.strictObject({ path: StartPath, glob: Glob, limit: limitArgument(defaultLimit) });
 
 export const listFiles = defineTool({
   name: "list_files",
@@ -17,7 +17,7 @@ export const listFiles = defineTool({
   parameters: ListFilesArguments,
   readOnly: true,
   readsOutside: false,
-  run: async ({ path = ".", glob, limit = usualLimit }, context) => {
+  run: async ({ path = ".", glob, limit = defaultLimit }, context) => {
     try {
       const files = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);
       const { lines, isCut } = merged(files, await linksIn(path, glob, context), limit);

@@ -4,7 +4,7 @@ import { ArgumentText, defineTool } from "./define-tool.js";
 import { failureText } from "./files/file-problem.js";
 import { Glob, limitArgument, StartPath, ripgrepLines } from "./search/ripgrep.js";
 
-const usualLimit = 100;
+const defaultLimit = 100;
 const maxContext = 20;
 const maxPatternChars = 5_000;
 const maxColumns = 400;
@@ -16,7 +16,7 @@ const SearchFilesArguments = z.strictObject({
   path: StartPath,
   glob: Glob,
   context: z.int().min(0).max(maxContext).optional().describe("Number of context lines around each match"),
-  limit: limitArgument(usualLimit),
+  limit: limitArgument(defaultLimit),
 });
 type SearchFilesArguments = z.infer<typeof SearchFilesArguments>;
 
@@ -29,7 +29,7 @@ export const searchFiles = defineTool({
   readOnly: true,
   readsOutside: false,
   run: async (args, context) => {
-    const { path = ".", glob, limit = usualLimit } = args;
+    const { path = ".", glob, limit = defaultLimit } = args;
     try {
       const { lines, isCut } = await ripgrepLines({ path, glob, args: flagsOf(args), maxLines: limit }, context);
       if (lines.length === 0) return isCut ? "[The matching lines are too long.]" : "[No line matches.]";

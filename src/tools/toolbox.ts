@@ -1,3 +1,4 @@
+import { errorMessage } from "../base/error-message.js";
 import { InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
 import { ToolSpec } from "../messages/tools/tool.js";
@@ -42,7 +43,7 @@ function checkSpec(tool: Tool): void {
     if (parameters["type"] !== "object") throw new Error("models only accept an object");
   } catch (error) {
     if (error instanceof InvalidInputError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new InvalidInputError(`tool ${tool.name}: its parameters cannot be sent to a model: ${reason}`);
   }
 }

@@ -56,14 +56,16 @@ test("the user's base URL is not used for a provider that the project selects", 
 });
 
 test("an untrusted project only reports that it has a configuration", async () => {
-  const { values, unasked } = await loadLayers({ project: { sandbox: "danger-full-access" } });
+  const { values, ignoredConfig } = await loadLayers({ project: { sandbox: "danger-full-access" } });
   expect(values.sandbox).toBeUndefined();
-  expect(unasked).toMatch(/site\/\.cody\/config\.yaml$/);
+  expect(ignoredConfig).toMatch(/site\/\.cody\/config\.yaml$/);
 });
 
 test("a trust decision is not asked again, and servers do not count as settings", async () => {
-  expect(await loadLayers({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty("unasked");
-  expect(await loadLayers({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("unasked");
+  expect(await loadLayers({ project: { sandbox: "read-only" }, trust: "untrusted" })).not.toHaveProperty(
+    "ignoredConfig",
+  );
+  expect(await loadLayers({ project: { mcp_servers: { a: { command: "a" } } } })).not.toHaveProperty("ignoredConfig");
 });
 
 test.each([

@@ -16,7 +16,7 @@ test.each([
   ["CODY_COMPACTION_KEEPTURN", "CODY_COMPACTION_KEEP_TURNS"],
   ["CODY_KEEP_TURNS", "CODY_COMPACTION_KEEP_TURNS"],
 ])("%s is reported as a misspelling of %s", async (name, meant) => {
-  expect(await mistypedVariables({ [name]: "x" })).toEqual([{ name, meant }]);
+  expect(await mistypedVariables({ [name]: "x" })).toEqual([{ name, suggestion: meant }]);
 });
 
 test.each(["CODY_COLOUR", "CODY_NAME", "CODY_", "CODY_EMBEDDINGS_HOST", "CODY_ENABLED"])(

@@ -36,6 +36,9 @@ export class EventLog {
   }
 }
 
+/** With this variable conversations fall asleep all the time, which must not make a difference. */
+const idleAfter = process.env["CODY_TEST_IDLE_MS"];
+
 /**
  * A manager that is shut down when the test ends. Without a home or a working folder it gets empty temporary ones: the
  * folder the tests run in may change during a test, for example when their output goes to a file in it.
@@ -47,6 +50,7 @@ export async function openManager(
   const cwd = options.cwd ?? (await workspaceOf(home));
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
+    ...(idleAfter === undefined ? {} : { idleAfter: Number(idleAfter) }),
     ...options,
     home,
     cwd,

@@ -1,15 +1,26 @@
+import { InvalidInputError } from "../../base/errors.js";
+import type {
+  ConversationAnswers,
+  ConversationMsg,
+  ConversationOp,
+  InputOp,
+  UndoReport,
+} from "../../messages/actors/conversation.js";
 import type { CompactionOutcome } from "../../messages/compaction.js";
 import { bareId } from "../../base/text/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
+import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
-import { runQueuedChange, undoChanges, type UndoReport } from "./turn/between-turns.js";
-import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
+import { contextUsage, previewCompaction, summarizeItems } from "./compaction/context-usage.js";
+import { runQueuedChange, undoChanges } from "./turn/between-turns.js";
 import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
@@ -43,28 +54,51 @@ interface ConversationOptions extends TurnParts {
    * play it.
    */
   readonly continuesOpenTurn: boolean;
+  /** Whether this process had it open before, so that the readers of its events know its open turn. */
+  readonly isReopened: boolean;
   /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
+  /** Adds the recorded name to the index used by lists. */
+  indexName(): Promise<SaveOutcome>;
+  /** Adds the recorded pin to the index used by lists. */
+  indexPin(): Promise<SaveOutcome>;
 }
 
 type ApprovalOp = Extract<Op, { type: "exec_approval" | "patch_approval" }>;
 
+type ApprovalAnswer = ConversationAnswers["exec_approval"];
+
 type OwnMessage =
   { readonly type: "turn_ended"; readonly failure: Failure | undefined } | { readonly type: "servers_described" };
 
-export const conversation: Actor<ConversationOp, ConversationAnswers, ConversationOptions, EventMsg, OwnMessage> = {
+export const conversation: Actor<
+  ConversationOp,
+  ConversationAnswers,
+  ConversationOptions,
+  ConversationMsg,
+  OwnMessage
+> = {
   name: "conversation",
   start: (options, context) => {
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
     const recording = new Recording(cell.state, rollout, () => options.now(), publish);
-    const approvals = new Approvals(cell.state, rollout, recording, publish);
+    const approvals = new Approvals({
+      state: cell.state,
+      rollout,
+      recording,
+      publish,
+      isReopened: options.isReopened,
+      now: () => options.now(),
+    });
     const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
     let hasUnusedSettings = false;
     let shuttingDown = false;
-    let onTurnEnded: (() => void) | undefined;
+    /** Whether the servers are being asked for their tools. */
+    let isListing = false;
+    const turnEndWaiters: (() => void)[] = [];
     /** Resolvers of callers that wait for the outcome of a change, by submission. */
     const changeWaiters = new Map<string, (outcome: CompactionOutcome) => void>();
 
@@ -96,9 +130,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     /** A turn that waits for the user survives its process; any other turn is closed. */
     function settleOpenTurn(): void {
       const leftOver = options.continuesOpenTurn ? unstartedCalls(cell.state) : [];
-      recording.closeOpenTurn(cell.turn, leftOver);
+      const before = cell.state.openTurn;
+      const submissionId = cell.turn?.submissionId ?? (options.isReopened ? (before?.id ?? "") : "");
+      recording.closeOpenTurn(cell.turn, leftOver, submissionId);
       const open = cell.state.openTurn;
-      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, leftOver, signal));
+      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, submissionId, leftOver, signal));
     }
 
     function beginNext(): void {
@@ -154,7 +190,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
       const approvalId = op.approval_id ?? op.id ?? "";
       if (approvals.answer(approvalId, op.decision, submissionId)) {
-        return { status: "answered", submissionId };
+        return { status: "answered" };
       }
       const message = `no open approval request ${approvalId}`;
       refuse(message, submissionId);
@@ -162,6 +198,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     };
     const changeSettings = (op: SettingsOp, id: string): void => {
       cell.settings = applySettingsOp(cell.settings, op);
+      publish({ type: "mirror", change: { type: "settings", settings: cell.settings } }, id);
       hasUnusedSettings = true;
       if (op.approval_policy === "on-failure") publish({ type: "warning", message: onFailureNotice }, id);
     };
@@ -174,6 +211,27 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       if (turn !== undefined || !hasUnusedSettings) return;
       hasUnusedSettings = false;
       recording.line({ type: "turn_context", payload: toTurnContext(cell.settings) }, id);
+    }
+
+    /** Whether the turn has published its end and is about to end. */
+    function isEndingTurn(): boolean {
+      if (turn === undefined || cell.turn === undefined || !hasEnded[cell.turn.status.status]) return false;
+      return cell.running === undefined || cell.running.submissionId === cell.turn.submissionId;
+    }
+
+    function nextTurnEnd(): Promise<void> {
+      return new Promise((resolve) => void turnEndWaiters.push(resolve));
+    }
+
+    /** A turn may only be waiting for the approval of a call that has not begun: the next opening asks again. */
+    function canSleep(): boolean {
+      if (shuttingDown || isListing || rollout.path === null || cell.queue.length > 0) return false;
+      return turn === undefined || (approvals.deadline !== undefined && unstartedCalls(cell.state).length > 0);
+    }
+
+    async function savedThen(index: () => Promise<SaveOutcome>): Promise<SaveOutcome> {
+      const saved = await rollout.flush();
+      return saved.status === "saved" ? await index() : saved;
     }
 
     if (!cell.isConfigured) {
@@ -222,17 +280,33 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
       },
       rename: ({ name }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "named", name } }, id);
-        return "renamed";
+        return savedThen(() => options.indexName());
       },
       set_pinned: ({ pinned }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "pinned", pinned } }, id);
-        return "recorded";
+        return savedThen(() => options.indexPin());
       },
+      flush: () => rollout.flush(),
+      sleep: async () => {
+        if (isEndingTurn()) await nextTurnEnd();
+        if (!canSleep()) return { status: "busy" };
+        const saved = await rollout.flush();
+        if (saved.status !== "saved" || !canSleep()) return { status: "busy" };
+        shuttingDown = true;
+        recording.close();
+        const { deadline } = approvals;
+        return { status: "asleep", ...(deadline === undefined ? {} : { wakeAfterMs: deadline - Date.now() }) };
+      },
+      read_history: () => [...cell.state.history],
+      context_usage: () => resultOf(contextUsage(conversationContext)),
+      preview_compaction: ({ strategy }) => resultOf(previewCompaction(conversationContext, strategy)),
+      summarize: ({ items }) => resultOf(summaryText(conversationContext, items)),
       undo: (_op, _signal, id) => undo(id),
       review: unsupported,
       add_to_history: unsupported,
       get_history_entry_request: unsupported,
       list_mcp_tools: (_op, _signal, id) => {
+        isListing = true;
         context.run(
           async (signal) => {
             const nothing = { tools: {}, resources: {}, resource_templates: {}, prompts: {} };
@@ -243,14 +317,14 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
           () => ({ type: "servers_described" }),
         );
       },
-      servers_described: () => undefined,
+      servers_described: () => void (isListing = false),
       list_custom_prompts: unsupported,
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
         for (const work of cell.queue.splice(0)) refuseWork(work, shutdownRefusal);
         if (turn !== undefined) {
-          const ended = new Promise<void>((resolve) => (onTurnEnded = resolve));
+          const ended = nextTurnEnd();
           turn.abort();
           await ended;
         }
@@ -265,7 +339,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         // A bug in the turn's code, not an external failure: it ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
         cell.running = undefined;
-        onTurnEnded?.();
+        for (const resolve of turnEndWaiters.splice(0)) resolve();
         beginNext();
         rememberSettings("");
       },
@@ -278,6 +352,27 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {
   if (lastWork === undefined) return undefined;
   return turn?.submissionId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
+}
+
+type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** Turns expected errors into an answer; any other error ends the incarnation. */
+async function resultOf<T>(work: Promise<T>): Promise<Result<T>> {
+  try {
+    return { ok: true, value: await work };
+  } catch (error) {
+    if (error instanceof FailureError) return { ok: false, failure: error.failure };
+    if (!(error instanceof InvalidInputError)) throw error;
+    return { ok: false, failure: { code: "invalid_request", message: error.message, retryable: false } };
+  }
+}
+
+async function summaryText(context: ConversationContext, items: readonly ResponseItem[]): Promise<string> {
+  const outcome = await summarizeItems(context, items);
+  if (outcome.status === "done") return outcome.text;
+  if (outcome.status === "failed") throw new FailureError(outcome.failure);
+  const message = "the items exceed the model's context window";
+  throw new FailureError({ code: "context_overflow", message, retryable: false });
 }
 
 function sessionConfigured(options: ConversationOptions): EventMsg {

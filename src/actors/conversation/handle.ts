@@ -3,10 +3,11 @@ import { check } from "../../base/parse.js";
 import { conversationName } from "../../base/text/conversation-name.js";
 import { newestTurns } from "../../compaction/cut/newest-turns.js";
 import { estimateItemTokens } from "../../compaction/tokens/estimate-tokens.js";
+import type { ConversationOp, Settings, UndoReport } from "../../messages/actors/conversation.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
 import { type Event, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
-import { FailureCode } from "../../messages/failure.js";
+import { FailureCode, type Failure } from "../../messages/failure.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import {
   type ResponseItem,
@@ -26,24 +27,12 @@ import {
 import type { UserInput } from "../../messages/user-input.js";
 import { isRetryable } from "../../providers/failures/answer-error.js";
 import { type HistoryMessage, messagesOf, type ToolCallRecord, toolCallsOf } from "../../rollouts/history-messages.js";
-import type { SummaryOutcome } from "../compactor/compactor.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
-import type { Rollout } from "../rollout-writer/rollout.js";
-import type { Ref } from "../runtime/actor.js";
-import { type EventQueue, type EventReader, sharedReader } from "../runtime/event-queue.js";
-import { isUnanswered } from "./calls/call-items.js";
-import {
-  type ConversationOp,
-  type ConversationAnswers,
-  toOp,
-  inlineImages,
-  toInputOp,
-  jsonCopy,
-} from "./conversation-op.js";
-import type { ConversationCell, ActiveTurn } from "./state/live-state.js";
-import type { Settings } from "./state/settings.js";
+import { type EventReader, sharedReader } from "../runtime/event-queue.js";
+import type { ConversationChannel } from "./channel.js";
+import { toOp, inlineImages, toInputOp, jsonCopy } from "./conversation-op.js";
+import type { TurnView } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
-import type { UndoReport } from "./turn/between-turns.js";
 
 /** Codes of temporary problems: other work is running, or the disk has no room. */
 const temporaryCodes: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
@@ -64,85 +53,83 @@ export class Conversation implements AsyncDisposable {
   readonly notice: string | undefined;
   /** The conversation's turns and messages. */
   readonly history: ConversationHistory;
-  readonly #parts: HandleParts;
+  readonly #channel: ConversationChannel;
   readonly #own: EventReader<Event>;
   /** Each submission waits for the one before, so that an image that takes time to read is not overtaken. */
   #submitted: Promise<unknown> = Promise.resolve();
 
   constructor(parts: HandleParts) {
-    this.id = parts.id;
-    this.rolloutPath = parts.rollout.path;
-    this.notice = parts.notice;
+    const { channel, maxTurns, countTokens } = parts;
+    this.id = channel.id;
+    this.rolloutPath = channel.mirror.rolloutPath;
+    this.notice = channel.mirror.notice;
     this.history = new ConversationHistory({
-      state: parts.cell.state,
-      maxTurns: parts.maxTurns,
-      countTokens: (text) => parts.countTokens(text),
+      state: () => channel.state(),
+      totalTokens: () => channel.mirror.usage?.total_token_usage.total_tokens ?? 0,
+      maxTurns,
+      countTokens,
       clear: () => this.#clear(),
     });
-    this.#parts = parts;
-    this.#own = parts.queue.reader({ since: 0 });
+    this.#channel = channel;
+    this.#own = channel.reader({ since: 0 });
   }
 
   /** The conversation's name, if it has one. */
   get name(): string | undefined {
-    return this.#parts.cell.state.named?.name;
+    return this.#channel.mirror.name;
   }
 
   /** Sets the name: 1 to 100 printable characters. Resolves when the name is on disk or could not be saved. */
   async rename(name: string): Promise<SaveOutcome> {
-    await this.#parts.ref.ask({ type: "rename", name: conversationName(name) });
-    const saved = await this.flush();
-    return saved.status === "saved" ? await this.#parts.onRenamed() : saved;
+    return await this.#channel.ask({ type: "rename", name: conversationName(name) });
   }
 
   /** Whether it is kept when old conversations are cleaned up. */
   get pinned(): boolean {
-    return this.#parts.cell.state.pin?.pinned ?? false;
+    return this.#channel.mirror.pinned;
   }
 
   /**
    * Sets whether it is kept when old conversations are cleaned up; not to be confused with `pin`, which pins a message.
    */
   async setPinned(pinned: boolean): Promise<SaveOutcome> {
-    await this.#parts.ref.ask({ type: "set_pinned", pinned });
-    const saved = await this.flush();
-    return saved.status === "saved" ? await this.#parts.onPinned() : saved;
+    return await this.#channel.ask({ type: "set_pinned", pinned });
   }
 
   /** Publishes a warning that concerns more than this conversation. */
   warn(message: string): void {
-    this.#parts.warn(message);
+    this.#channel.publish({ type: "warning", message }, "");
   }
 
   /** The settings of the next turn. */
   get settings(): Settings {
-    return this.#parts.cell.settings;
+    return this.#channel.mirror.settings;
   }
 
   /** Number of turns begun since its first line. */
   get turns(): number {
-    return this.#parts.cell.state.turns;
+    return this.#channel.mirror.turns;
   }
 
   /** Tokens of the last model call and in total; null before the first. */
   get usage(): TokenUsageInfo | null {
-    return this.#parts.cell.state.usage;
+    return this.#channel.mirror.usage;
   }
 
   /** The running turn, or the last one. */
-  get turn(): Readonly<ActiveTurn> | undefined {
-    return this.#parts.cell.turn;
+  get turn(): Readonly<TurnView> | undefined {
+    return this.#channel.mirror.turn;
   }
 
   /** The turn that has begun and not ended; right after a resume, one that waits for an approval and continues. */
   get openTurn(): { readonly turnId: string } | undefined {
-    const open = this.#parts.cell.state.openTurn;
-    return open === undefined ? undefined : { turnId: open.id };
+    const { openTurn } = this.#channel.mirror;
+    return openTurn === undefined ? undefined : { turnId: openTurn };
   }
 
   /** Whether a call waits for the user's approval. */
   awaitsApproval(callId: string): boolean {
-    return isUnanswered(this.#parts.cell.state.approvals.get(callId));
+    return this.#channel.mirror.awaitsApproval(callId);
   }
 
   /**
@@ -158,10 +145,10 @@ export class Conversation implements AsyncDisposable {
   }
 
   async #send(op: ConversationOp): Promise<string> {
-    if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#parts.ref.tell(op);
-    const answer = await this.#parts.ref.ask(op);
+    if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#channel.submit(op);
+    const { id, answer } = await this.#channel.askAs(op);
     if (answer.status === "rejected") throw refusalError("invalid_request", answer.message);
-    return answer.submissionId;
+    return id;
   }
 
   /** Returns the next unread event; rejects when the conversation has ended. */
@@ -182,7 +169,7 @@ export class Conversation implements AsyncDisposable {
     const { since, lossless = false } = options;
     if (since === undefined) return sharedReader(this.#own, lossless);
     if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
-    const reader = this.#parts.queue.reader({ since });
+    const reader = this.#channel.reader({ since });
     if (lossless) reader.setLossless(true);
     return reader;
   }
@@ -192,13 +179,18 @@ export class Conversation implements AsyncDisposable {
   /** With `content: "text"` every text part has the type `text`, as in the seed documents. */
   getHistory(options: { readonly content: "text" }): PlainItem[];
   getHistory(options?: { readonly content: "text" }): ResponseItem[] | PlainItem[] {
-    const history = this.#parts.cell.state.history;
+    const { history } = this.#channel.state();
     return options === undefined ? [...history] : plainItems(history);
+  }
+
+  /** Returns the history without blocking, wherever the conversation runs. */
+  async readHistory(): Promise<ResponseItem[]> {
+    return await this.#channel.ask({ type: "read_history" });
   }
 
   /** Returns the system prompt, which precedes the history, as an item. */
   getInitialContext(): ResponseItem[] {
-    const text = this.#parts.instructions(this.settings);
+    const text = this.#channel.mirror.prompt;
     return [{ type: "message", role: "developer", content: [{ type: "input_text", text }] }];
   }
 
@@ -210,12 +202,12 @@ export class Conversation implements AsyncDisposable {
     if (!Array.isArray(items)) throw new InvalidInputError("history: expected an array of items");
     const copies = codexItems(jsonCopy(items, "history"));
     const checked = copies.map((item, index) => withoutSystemRole(check(ResponseItemSchema, item, `item ${index}`)));
-    const answer = await this.#parts.ref.ask({ type: "replace_history", items: checked });
+    const answer = await this.#channel.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refusalError("busy", "history cannot be replaced while a turn runs");
   }
 
   async #clear(): Promise<void> {
-    const answer = await this.#parts.ref.ask({ type: "clear_history" });
+    const answer = await this.#channel.ask({ type: "clear_history" });
     if (answer === "busy") throw refusalError("busy", "history cannot be cleared while a turn runs");
   }
 
@@ -228,7 +220,7 @@ export class Conversation implements AsyncDisposable {
     input: string | readonly UserInput[],
     options: { readonly approve?: Approve; readonly outputSchema?: OutputSchema } = {},
   ): Promise<ResponseItem[]> {
-    const events = this.#parts.queue.reader({});
+    const events = this.#channel.reader({});
     try {
       const id = await this.submit(toInputOp(input, options.outputSchema));
       return await collectTurnItems(events, id, this.id, (request) =>
@@ -252,7 +244,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Resolves when everything recorded so far is on disk, or could not be saved. */
   async flush(): Promise<SaveOutcome> {
-    return await this.#parts.rollout.flush();
+    return this.isAwake ? await this.#channel.ask({ type: "flush" }) : { status: "saved" };
   }
 
   async interrupt(): Promise<void> {
@@ -264,17 +256,17 @@ export class Conversation implements AsyncDisposable {
     options: { readonly instructions?: string; readonly strategy?: string } = {},
   ): Promise<CompactionOutcome> {
     const op = check(Op, { type: "compact", ...options }, "compact") as Extract<Op, { type: "compact" }>;
-    return await this.#parts.ref.ask(op);
+    return await this.#channel.ask(op);
   }
 
   /** Restores the history before the last compaction, plus the items since. */
   async undoCompaction(): Promise<CompactionOutcome> {
-    return await this.#parts.ref.ask({ type: "undo_compaction" });
+    return await this.#channel.ask({ type: "undo_compaction" });
   }
 
   /** Restores the files to their state before the last turn that changed any; refused while a turn runs. */
   async undo(): Promise<UndoReport> {
-    return await this.#parts.ref.ask({ type: "undo" });
+    return await this.#channel.ask({ type: "undo" });
   }
 
   /** Adds a message that survives every compaction. */
@@ -284,35 +276,50 @@ export class Conversation implements AsyncDisposable {
 
   /** Returns what `compact` would do, without asking a model. Rejects for an unknown strategy. */
   async previewCompaction(options: { readonly strategy?: string } = {}): Promise<CompactionPreview> {
-    return await this.#parts.previewCompaction(options.strategy);
+    return valueOf(await this.#channel.ask({ type: "preview_compaction", ...options }));
   }
 
   /** Returns a summary of some items by the conversation's model; empty when it made none. Nothing is changed. */
   async summarize(items: readonly (ResponseItem | PlainItem)[]): Promise<string> {
-    const outcome = await this.#parts.summarize(codexItems(jsonCopy(items, "items")));
-    if (outcome.status === "done") return outcome.text;
-    if (outcome.status === "failed") throw new FailureError(outcome.failure);
-    throw refusalError("context_overflow", "the items exceed the model's context window");
+    return valueOf(await this.#channel.ask({ type: "summarize", items: codexItems(jsonCopy(items, "items")) }));
   }
 
   /** Returns the model's current context, item by item. */
   async contextUsage(): Promise<ContextUsage> {
-    return await this.#parts.contextUsage();
+    return valueOf(await this.#channel.ask({ type: "context_usage" }));
   }
 
-  /** Its MCP servers, with their tools, resources and prompts; undefined when it has none. */
+  /**
+   * Its MCP servers, with their tools, resources and prompts; undefined when it has none, and while it sleeps. See
+   * `wake`.
+   */
   get servers(): ConversationServers | undefined {
-    return this.#parts.servers;
+    return this.#channel.servers;
+  }
+
+  /** Whether it is open. An idle conversation sleeps: its file is closed, and the next submission opens it again. */
+  get isAwake(): boolean {
+    return this.#channel.isAwake;
+  }
+
+  /** Opens it again if it sleeps; most methods do that themselves. Rejects when another process has opened it. */
+  async wake(): Promise<void> {
+    await this.#channel.wake();
+  }
+
+  /** Lets it sleep now; resolves with false when it is working, or cannot be opened again because it is not saved. */
+  async sleep(): Promise<boolean> {
+    return await this.#channel.sleep();
   }
 
   /** Resolves when the conversation has ended; undefined unless it is ending. */
   get ending(): Promise<void> | undefined {
-    return this.#parts.ending();
+    return this.#channel.ending;
   }
 
   /** Ends the running turn, saves, releases the rollout and ends the events. */
   shutdown(): Promise<void> {
-    return this.#parts.onShutdown();
+    return this.#channel.shutdown();
   }
 
   /** For `await using`. */
@@ -332,26 +339,18 @@ function ignoreClosedRequest(error: unknown): void {
 
 /** The parts of a handle; only the manager creates one. */
 interface HandleParts {
-  readonly id: string;
-  readonly rollout: Rollout;
-  readonly notice: string | undefined;
-  readonly cell: ConversationCell;
-  readonly ref: Ref<ConversationOp, ConversationAnswers>;
-  readonly queue: EventQueue<Event>;
+  readonly channel: ConversationChannel;
   readonly maxTurns: number;
-  readonly servers: ConversationServers | undefined;
-  countTokens(text: string): number;
-  instructions(settings: Settings): string;
-  warn(message: string): void;
-  previewCompaction(strategy: string | undefined): Promise<CompactionPreview>;
-  contextUsage(): Promise<ContextUsage>;
-  summarize(items: readonly ResponseItem[]): Promise<SummaryOutcome>;
-  /** Adds the new name to the index used by lists. */
-  onRenamed(): Promise<SaveOutcome>;
-  /** Adds the pin state to the index used by lists. */
-  onPinned(): Promise<SaveOutcome>;
-  onShutdown(): Promise<void>;
-  ending(): Promise<void> | undefined;
+  readonly countTokens: (text: string) => number;
+}
+
+type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+function valueOf<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw result.failure.code === "invalid_request"
+    ? new InvalidInputError(result.failure.message)
+    : new FailureError(result.failure);
 }
 
 /** Collects the items of the turn that a submission began; rejects when it was refused or has failed. */
@@ -402,9 +401,10 @@ export interface CompletedTurn {
 }
 
 interface HistoryParts {
-  readonly state: Readonly<ConversationState>;
+  readonly state: () => Readonly<ConversationState>;
+  readonly totalTokens: () => number;
   readonly maxTurns: number;
-  countTokens(text: string): number;
+  readonly countTokens: (text: string) => number;
   clear(): Promise<void>;
 }
 
@@ -418,7 +418,7 @@ export class ConversationHistory {
 
   /** The newest completed turns; older ones are in the rollout. */
   get turns(): CompletedTurn[] {
-    const { history, turnStarts: marks, openTurn } = this.#parts.state;
+    const { history, turnStarts: marks, openTurn } = this.#parts.state();
     const ended = marks.flatMap((mark, index) =>
       openTurn !== undefined && mark.id === openTurn.id ? [] : [{ ...mark, to: marks[index + 1]?.from }],
     );
@@ -435,7 +435,7 @@ export class ConversationHistory {
 
   /** Total token usage since the beginning, or since the history was cleared. */
   get total_tokens(): number {
-    return this.#parts.state.usage?.total_token_usage.total_tokens ?? 0;
+    return this.#parts.totalTokens();
   }
 
   /** Returns the messages that the model would see now. */
@@ -458,6 +458,6 @@ export class ConversationHistory {
   }
 
   #seen() {
-    return newestTurns(this.#parts.state.history, this.#parts.maxTurns);
+    return newestTurns(this.#parts.state().history, this.#parts.maxTurns);
   }
 }

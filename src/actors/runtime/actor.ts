@@ -58,10 +58,13 @@ export interface Actor<
 
 /** The only way to reach an actor, wherever it runs. A call that cannot be served rejects with a `FailureError`. */
 export interface Ref<Op extends Message, A extends Answers<Op>> {
-  /** Resolves with the submission's id when the mailbox has accepted the message: that is the backpressure. */
-  tell(op: Op): Promise<string>;
+  /**
+   * Resolves with the submission's id when the mailbox has accepted the message: that is the backpressure. The sender
+   * may choose the id; otherwise it is a number.
+   */
+  tell(op: Op, id?: string): Promise<string>;
   /** Resolves with the answer. Aborting the signal rejects at once and reaches the handler as its signal. */
-  ask<T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal): Promise<AnswerOf<A, T>>;
+  ask<T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal, id?: string): Promise<AnswerOf<A, T>>;
   /** Refuses later calls, aborts running work, and releases the actor's resources. */
   stop(): Promise<void>;
 }

@@ -69,6 +69,12 @@ export class EventQueue<E extends { readonly seq: number }> {
     return reader;
   }
 
+  /** Frees the kept and unread events. A reader that has not read all of them, unless it is lossless, lags. */
+  release(): void {
+    this.#replay.clear();
+    for (const reader of this.#readers) reader.release();
+  }
+
   /** Each reader ends after its remaining events. */
   close(): void {
     this.#isClosed = true;
@@ -143,6 +149,15 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
       if (next === undefined) return;
       this.#waiting.shift()?.({ done: false, value: next });
     }
+  }
+
+  /** Called by the queue: drops the unread events. */
+  release(): void {
+    if (this.#isLossless || this.#unread === 0) return;
+    this.#droppedThrough = this.#backlog.at(-1)?.seq;
+    this.#backlog = [];
+    this.#head = 0;
+    this.#weight = 0;
   }
 
   /** Called by the queue when no more events will come. */
@@ -296,6 +311,12 @@ class Replay<E extends { readonly seq: number }> {
     // Many events are dropped at once, because the remaining runs have to be rebuilt.
     if (this.#count >= bound * 2) this.#keep(bound);
     else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));
+  }
+
+  clear(): void {
+    this.#runs = [];
+    this.#count = 0;
+    this.#weight = 0;
   }
 
   events(): E[] {

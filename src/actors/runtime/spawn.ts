@@ -23,9 +23,9 @@ export function spawn<
   let submissions = 0;
   const nextId = (): string => String((submissions += 1));
   return {
-    tell: (op) => tell(cell, nextId(), op),
-    ask: <T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal) =>
-      ask(cell, nextId(), op, signal) as Promise<AnswerOf<A, T>>,
+    tell: (op, id = nextId()) => tell(cell, id, op),
+    ask: <T extends Op["type"]>(op: Extract<Op, { type: T }>, signal?: AbortSignal, id = nextId()) =>
+      ask(cell, id, op, signal) as Promise<AnswerOf<A, T>>,
     stop: () => cell.stop(),
   };
 }

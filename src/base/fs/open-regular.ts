@@ -14,6 +14,9 @@ export const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | neverWait;
 /** Opens for reading and appending, creates a missing file, and neither follows a link nor waits. */
 export const appendFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | neverWait;
 
+/** Creates a file for writing; fails if the name is taken, even by a link. */
+export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
 interface NotRegularFacts {
   readonly stats?: Stats;
   readonly code?: string;

@@ -2,16 +2,16 @@
  * Characters that are invisible, look like a space, or move the surrounding text. Combining marks count as visible
  * while they follow a letter, at most three in a row.
  */
-const unseen = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}(?<!\p{L}\p{M}{1,3})/gu;
+const invisible = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]|\p{M}(?<!\p{L}\p{M}{1,3})/gu;
 const named: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
 
 /** A text on one line, with escapes for invisible characters. */
 export function visible(text: string): string {
-  return text.replaceAll(unseen, escapeOf);
+  return text.replaceAll(invisible, escapeOf);
 }
 
 export function isVisible(text: string): boolean {
-  return text.search(unseen) === -1;
+  return text.search(invisible) === -1;
 }
 
 /** Escapes the bytes in octal, which all shells read alike: `\u` depends on the locale, `\x` may take more digits. */

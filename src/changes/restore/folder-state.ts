@@ -5,7 +5,7 @@ import type { ChangeRecord, KeptFolder } from "../../messages/tools/change-recor
 import { openFolder } from "../../tools/files/open-folder.js";
 import { fileAt, type FoundFile, folderAt } from "../workspace/walk.js";
 
-const usual = 0o755;
+const defaultMode = 0o755;
 
 const permissionBits = 0o777;
 
@@ -139,7 +139,7 @@ export function changedFolders({ files, folders }: ChangeRecord): readonly KeptF
     files.filter(({ before }) => isSelected(before === null)).flatMap(({ path }) => parentsOf(path));
   const filled = new Set(parents((isNew) => !isNew));
   const created = new Set(parents((isNew) => isNew).filter((path) => !filled.has(path)));
-  return [...created].map((path) => ({ path, before: null, after: usual }));
+  return [...created].map((path) => ({ path, before: null, after: defaultMode }));
 }
 
 /** Returns the steps for the folders that differ from their state before the change. */
@@ -189,7 +189,7 @@ export async function permitFolders(root: string, created: readonly FolderStep[]
       await using folder = await openFolder(root, path.split("/"));
       await folder.verify();
       const { mode } = await stat(folder.at("."));
-      await chmod(folder.at("."), (mode & ~permissionBits & 0o7777) | (target ?? usual));
+      await chmod(folder.at("."), (mode & ~permissionBits & 0o7777) | (target ?? defaultMode));
     } catch {
       continue;
     }

@@ -1,4 +1,5 @@
 import { open, rename, rm, symlink, unlink } from "node:fs/promises";
+import { errorMessage } from "../../base/error-message.js";
 import type { KeptFile, ChangeRecord, KeptVersion } from "../../messages/tools/change-record.js";
 import { FileProblem } from "../../tools/files/file-problem.js";
 import { type OpenFolder, openFolder } from "../../tools/files/open-folder.js";
@@ -68,7 +69,7 @@ async function applySteps(root: string, steps: readonly RestoreStep[]): Promise<
     try {
       await applyStep(root, step);
     } catch (error) {
-      failed.push({ path: step.path, reason: error instanceof Error ? error.message : String(error) });
+      failed.push({ path: step.path, reason: errorMessage(error) });
     }
   }
   return failed;

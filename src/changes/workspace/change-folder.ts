@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { jsonOrUndefined } from "../../base/parse.js";
 import type { ChangeRecord, OpenSnapshot } from "../../messages/tools/change-record.js";
 import { systemCode } from "../../base/system-error.js";
 import { ContentStore, hashOf, namesIn, writeAtomically } from "./content-store.js";
@@ -36,7 +37,7 @@ export class ChangeFolder {
     const text = textOf(join(this.folder, openName));
     if (text === undefined) return undefined;
     const schema = await import("../../messages/tools/change-record.js");
-    return schema.OpenSnapshot.safeParse(jsonOf(text)).data;
+    return schema.OpenSnapshot.safeParse(jsonOrUndefined(text)).data;
   }
 
   begin(snapshot: OpenSnapshot): void {
@@ -71,7 +72,7 @@ export class ChangeFolder {
     const schema = await import("../../messages/tools/change-record.js");
     return this.#numbers().flatMap((number) => {
       const text = textOf(join(this.folder, fileName(number)));
-      const { data } = schema.ChangeRecord.safeParse(text === undefined ? undefined : jsonOf(text));
+      const { data } = schema.ChangeRecord.safeParse(text === undefined ? undefined : jsonOrUndefined(text));
       return data === undefined ? [] : [{ ...data, number }];
     });
   }
@@ -97,14 +98,6 @@ function sizeOf(path: string): number | undefined {
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

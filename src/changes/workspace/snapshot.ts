@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join, resolve, basename, dirname } from "node:path";
+import { errorMessage } from "../../base/error-message.js";
 import { commonDirectoryNamed, gitDirectoryNamed } from "../../base/git/git-directory.js";
 import type { GitUser } from "../../base/git/git-user.js";
 import { systemProblem } from "../../base/system-error.js";
@@ -241,7 +242,7 @@ function removeOldSnapshots(workspaces: string, now: number): void {
 
 function untrackedReason(error: unknown): string {
   if (error instanceof UntrackedError) return error.message;
-  return systemProblem(error)?.message ?? (error instanceof Error ? error.message : String(error));
+  return systemProblem(error)?.message ?? errorMessage(error);
 }
 
 /**

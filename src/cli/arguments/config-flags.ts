@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ConfigFlags } from "../../config/load-config.js";
 import { mergedConfig } from "../../config/files/merge-config.js";
+import { nestedSetting } from "../../config/settings/setting-keys.js";
 import { Config } from "../../messages/config.js";
 import { issueWords } from "../../base/issue-words.js";
 import { usageError } from "../command-error.js";
@@ -15,13 +16,9 @@ export function configFlags({ flags, terminal }: SharedContext<SettingFlag>): Co
     const value = values[name];
     if (setting === undefined || value === undefined || value === false) return [];
     const path = kind === "path" && typeof value === "string" ? resolve(terminal.cwd, value) : value;
-    return [checked(spellingOf(name), nested(setting, kind === "switch" ? false : path))];
+    return [checked(spellingOf(name), nestedSetting(setting, kind === "switch" ? false : path))];
   });
   return mergedConfig(layers);
-}
-
-function nested(setting: string, value: unknown): unknown {
-  return setting.split(".").reduceRight((inner, key) => ({ [key]: inner }), value);
 }
 
 function checked(spelling: string, settings: unknown): Config {

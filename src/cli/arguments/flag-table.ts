@@ -1,3 +1,5 @@
+import type { ConfigKey } from "../../messages/settings-table.js";
+
 /** The kinds of flags, and the type of the value that a command gets. */
 interface KindValues {
   /** Takes no value: true if the flag was given. */
@@ -15,18 +17,6 @@ interface KindValues {
 
 type FlagKind = keyof KindValues;
 
-/** A setting that a flag overrides for one command, as in `cody config`. */
-type FlagSetting =
-  | "model"
-  | "provider"
-  | "api"
-  | "baseUrl"
-  | "approvalPolicy"
-  | "sandbox"
-  | "persistence.enabled"
-  | "persistence.layout"
-  | "persistence.directory";
-
 interface FlagRow {
   readonly kind: FlagKind;
   /** The placeholder of the value in the help text; absent for switches. */
@@ -34,8 +24,8 @@ interface FlagRow {
   readonly short?: string;
   /** The help text, unless a command has its own for this flag. */
   readonly description: string;
-  /** The setting it overrides. A switch turns its setting off. */
-  readonly setting?: FlagSetting;
+  /** The setting it overrides for one command. A switch turns its setting off. */
+  readonly setting?: ConfigKey;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readConfigFile } from "../../config/files/config-file.js";
-import { maySayWhere, saysWhere } from "../../config/settings/config-names.js";
+import { maySetPlaces, setsPlaces } from "../../config/settings/config-names.js";
 import { loadConfig } from "../../config/load-config.js";
 import { codexSessions, conversationPlaces, type ConversationPlaces, type PlacesInput } from "../../config/paths.js";
 import { usageError } from "../command-error.js";
@@ -25,7 +25,7 @@ async function persistenceOf(context: SharedContext<SettingFlag>): Promise<Place
   const { flags, home, codexHome, terminal } = context;
   if (flags.conversationDir !== undefined) return { directory: resolve(terminal.cwd, flags.conversationDir) };
   const text = (await readConfigFile(home))?.text ?? "";
-  if (flags.layout === undefined && !saysWhere(terminal.env) && !maySayWhere(text)) return {};
+  if (flags.layout === undefined && !setsPlaces(terminal.env) && !maySetPlaces(text)) return {};
   const { configFlags } = await import("../arguments/config-flags.js");
   return (await loadConfig({ home, codexHome, env: terminal.env, flags: configFlags(context) })).values.persistence;
 }

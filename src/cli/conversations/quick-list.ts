@@ -1,6 +1,6 @@
 import { existsSync, fstatSync, readFileSync, writeSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { configNames, maySayWhere, saysWhere } from "../../config/settings/config-names.js";
+import { configNames, maySetPlaces, setsPlaces } from "../../config/settings/config-names.js";
 import { codyHome, homePaths } from "../../config/paths.js";
 import { harmless } from "../../base/text/harmless.js";
 import { cachedPage } from "../../rollouts/list/cached-list.js";
@@ -57,7 +57,7 @@ function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): s
   const homedir = env["HOME"] ?? "";
   if (flags === undefined || (!env["CODY_HOME"] && !isAbsolute(homedir))) return undefined;
   const home = codyHome({ env, homedir });
-  if (saysWhere(env) || !isUsual(home)) return undefined;
+  if (setsPlaces(env) || !hasDefaultPlaces(home)) return undefined;
   const { conversations, heads, codexRegister } = homePaths(home);
   // Conversations in Codex's directory need the full list command.
   if (existsSync(codexRegister)) return undefined;
@@ -92,10 +92,10 @@ function flagsIn(args: readonly string[]): QuickFlags | undefined {
 }
 
 /** True if no configuration file may change where conversations are stored. */
-function isUsual(home: string): boolean {
+function hasDefaultPlaces(home: string): boolean {
   return configNames.every((name) => {
     try {
-      return !maySayWhere(readFileSync(join(home, name), "utf8"));
+      return !maySetPlaces(readFileSync(join(home, name), "utf8"));
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === "ENOENT";
     }

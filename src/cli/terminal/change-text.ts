@@ -20,8 +20,8 @@ export function totalText(additions: number, deletions: number): string {
   return `${counted(additions, "addition")}, ${counted(deletions, "deletion")}`;
 }
 
-export function noChanges(turn: number | undefined, isTakenBack = false): string {
-  if (isTakenBack && turn === undefined) return "All file changes have been reverted.";
+export function noChanges(turn: number | undefined, isReverted = false): string {
+  if (isReverted && turn === undefined) return "All file changes have been reverted.";
   return `No file changes recorded${turn === undefined ? "" : ` for turn ${turn}`}.`;
 }
 

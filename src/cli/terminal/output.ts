@@ -43,7 +43,7 @@ const eraseToEnd = "\u001b[K";
 const closedPipeCodes = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED", "ECONNRESET"]);
 
 /** The usual width, for terminals that do not report one. */
-const usualColumns = 80;
+const defaultColumns = 80;
 
 /** The reported number of columns if it is plausible: some terminals report zero. */
 export function reportedColumns({ columns }: Pick<OutputStream, "columns">): number | undefined {
@@ -78,7 +78,7 @@ export function outputTo(stream: OutputStream, env: Readonly<NodeJS.ProcessEnv> 
     get columns() {
       const reported = reportedColumns(stream);
       if (reported !== undefined || !isTTY) return reported;
-      return reportedColumns({ columns: Number(env["COLUMNS"]) }) ?? usualColumns;
+      return reportedColumns({ columns: Number(env["COLUMNS"]) }) ?? defaultColumns;
     },
     get closed() {
       return closed;

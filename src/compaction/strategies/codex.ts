@@ -13,7 +13,7 @@ export const codex: CompactionStrategy = {
   name: "codex",
   label: summaryLabels.codex,
   prompt:
-    "Please provide a concise summary of the conversation so far, under 500 tokens, for whoever goes on with this work and sees nothing of it but the summary and the newest messages of the user.",
+    "Please provide a concise summary of the conversation so far, under 500 tokens, for someone who continues this work and sees only the summary and the user's newest messages.",
   plan: (input) => {
     const map = mapHistory(input.history, input.count);
     const cut = boundedCut(map, input.cut ?? unansweredFrom(map) ?? map.endCut);

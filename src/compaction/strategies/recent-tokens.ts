@@ -8,7 +8,7 @@ import { planRecent } from "../plan-history.js";
 export const recentTokens: CompactionStrategy = {
   name: "recent-tokens",
   label: summaryLabels["recent-tokens"],
-  prompt: "Summarize this coding session, so that it can go on from the summary and its last messages alone.",
+  prompt: "Summarize this coding session, so that it can be continued from the summary and its last messages alone.",
   plan: (input) => {
     const map = mapHistory(input.history, input.count);
     return planRecent(map, input, summaryLabels["recent-tokens"], () => chosenCut(map, input));

@@ -8,7 +8,7 @@ import {
 import { withoutMedia, truncateMiddle } from "../cut/cut-item.js";
 import type { CompactionStrategy } from "../strategy.js";
 
-const usual: SummaryInputBounds = { maxToolChars: 8_000 };
+const defaultBounds: SummaryInputBounds = { maxToolChars: 8_000 };
 
 export interface SummaryPromptInput {
   readonly strategy: Pick<CompactionStrategy, "prompt">;
@@ -19,26 +19,26 @@ export interface SummaryPromptInput {
   readonly custom?: string | undefined;
 }
 
-const contents = `Write a concise summary of the conversation so far; it takes the place of what it is about. Cover
+const contents = `Write a concise summary of the conversation so far; it will replace the messages it summarizes. Cover
 - key decisions that were made, and why
 - important information that was shared; what the user demands, forbids or prefers in the user's own words
 - the current state of work, with tool calls that have no result yet
 - unresolved issues and next steps
 
-Keep file paths and identifiers exactly: names in code, commands, addresses, error messages. Leave out what is of no use any more. Do not go on with the work and call no tools; answer with the summary alone.`;
+Keep file paths and identifiers exactly: names in code, commands, addresses, error messages. Leave out what is no longer useful. Do not continue the work and do not call tools; answer with the summary only.`;
 
 const structure = `Use this structure:
 
 ## Goal
-(what the user wants to reach)
+(what the user wants to achieve)
 
 ## Progress
 ### Done
 (what is finished, with the files it is in)
 ### In Progress
-(what was begun)
+(what has been started)
 ### Blocked
-(what keeps it from going on)
+(what prevents progress)
 
 ## Key Decisions
 (each with its reason)
@@ -47,7 +47,7 @@ const structure = `Use this structure:
 (in order)
 
 ## Critical Context
-(what must not get lost: constraints of the user, identifiers, addresses, error messages)`;
+(what must not be lost: constraints of the user, identifiers, addresses, error messages)`;
 
 const update = `There is a summary of what happened before the messages above. Update it:
 - keep everything in it that still holds
@@ -78,7 +78,10 @@ export interface SummaryInputBounds {
  * be left out. Calls and outputs are described in words, because the request offers no tools and some providers
  * reject calls without them.
  */
-export function summaryInput(items: readonly ResponseItem[], bounds: SummaryInputBounds = usual): MessageItem[] {
+export function summaryInput(
+  items: readonly ResponseItem[],
+  bounds: SummaryInputBounds = defaultBounds,
+): MessageItem[] {
   const names = new Map<string, string>();
   return items.flatMap((item) =>
     describeItem(item, names, (text) => truncateMiddle(text, bounds.maxToolChars, charsOf)),

@@ -1,3 +1,4 @@
+import { borderBefore } from "../../base/text/truncate.js";
 import type { ResponseItem, ToolOutputContent, ContentPart } from "../../messages/response-item.js";
 
 /** Tokens Codex assumes for an inline image; the size of its data says nothing about its tokens. */
@@ -100,11 +101,7 @@ function cutBefore(text: string, from: number, limit: number): number {
     (boundary) => start + boundary.index + boundary[0].length,
   );
   const end = ends.findLast((place) => place <= limit);
-  return end ?? (isInsidePair(text, limit) ? limit - 1 : limit);
-}
-
-function isInsidePair(text: string, place: number): boolean {
-  return (text.codePointAt(place - 1) ?? 0) > 0xffff;
+  return end ?? borderBefore(text, limit);
 }
 
 /** A tokenizer vocabulary shared by a family of models. */

@@ -60,7 +60,7 @@ const json: ConfigFormat = {
     if (source.trim() === "") return undefined;
     const value = jsonOrUndefined(source);
     // The error messages of JSON.parse quote the text and name no line, and it silently accepts duplicate keys.
-    if (value !== undefined && !hasDoubledKey(source, value)) return value;
+    if (value !== undefined && !hasDuplicateKey(source, value)) return value;
     return await parseWithComments(source, name, { disallowComments: true });
   },
   ways: [async (_text, _edits, value) => jsonText(value)],
@@ -75,7 +75,7 @@ const jsonc: ConfigFormat = {
   ways: [
     async (text, edits) => {
       const [parser, { editJsonc }] = await Promise.all([import("jsonc-parser"), import("./edit-jsonc.js")]);
-      return asWritten(text, (plain) => editJsonc(parser, plain, edits));
+      return withOriginalLineBreaks(text, (plain) => editJsonc(parser, plain, edits));
     },
   ],
   write: async (value) => jsonText(value),
@@ -97,7 +97,7 @@ const yaml: ConfigFormat = {
   ways: [
     async (text, edits) => {
       const [library, { editYaml }] = await Promise.all([import("yaml"), import("./edit-yaml.js")]);
-      return asWritten(text, (plain) => editYaml(library, plain, edits));
+      return withOriginalLineBreaks(text, (plain) => editYaml(library, plain, edits));
     },
     async (text, edits) => {
       const { parseDocument } = await import("yaml");
@@ -129,7 +129,7 @@ async function parseWithComments(text: string, name: string, options: JsoncParse
 }
 
 /** Restores the byte order mark and the line breaks of the original text after the change. */
-function asWritten(text: string, change: (plain: string) => string | undefined): string | undefined {
+function withOriginalLineBreaks(text: string, change: (plain: string) => string | undefined): string | undefined {
   const [mark = ""] = /^\uFEFF?/.exec(text) ?? [];
   const hasReturns = text.includes("\r\n");
   const changed = change(text.slice(mark.length).replaceAll("\r\n", "\n"));
@@ -141,7 +141,7 @@ function jsonText(value: unknown): string {
 }
 
 /** Whether a JSON text has a duplicate key: if so, the text contains more keys than the parsed value. */
-function hasDoubledKey(text: string, value: unknown): boolean {
+function hasDuplicateKey(text: string, value: unknown): boolean {
   let keys = 0;
   for (const [, colon] of text.matchAll(stringToken)) if (colon !== undefined) keys += 1;
   return keys > keysIn(value);

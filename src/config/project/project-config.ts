@@ -22,7 +22,7 @@ export interface ProjectConfig {
   /** One sentence for each unknown key. */
   readonly warnings?: readonly string[];
   /** The path of a configuration that is ignored, because the user has not decided whether to trust the project. */
-  readonly unasked?: string;
+  readonly ignoredConfig?: string;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function readProjectConfig(home: string, root: string): Promise<Pro
   if (found.trust === "trusted") return await trustedConfig(found);
   const { trust, file } = found;
   return trust === undefined && file !== undefined && (await hasSettings(file))
-    ? { config: {}, unasked: file.path }
+    ? { config: {}, ignoredConfig: file.path }
     : { config: {} };
 }
 

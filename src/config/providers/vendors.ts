@@ -25,7 +25,7 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     "openai",
     {
       apis: ["responses", "chat"],
-      baseUrlOf: { variable: "OPENAI_BASE_URL", read: asWritten },
+      baseUrlOf: { variable: "OPENAI_BASE_URL", read: unchanged },
       key: {
         missing: "OPENAI_API_KEY environment variable is required for OpenAI models.",
         page: "https://platform.openai.com/api-keys",
@@ -37,7 +37,7 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
     "anthropic",
     {
       apis: ["messages"],
-      baseUrlOf: { variable: "ANTHROPIC_BASE_URL", read: asWritten },
+      baseUrlOf: { variable: "ANTHROPIC_BASE_URL", read: unchanged },
       key: {
         missing: "ANTHROPIC_API_KEY environment variable is required.",
         page: "https://console.anthropic.com/settings/keys",
@@ -116,7 +116,7 @@ export function configuredKeys(providers: Config["providers"] = {}): string[] {
   return Object.values(providers).flatMap(({ apiKey: key }) => (key === undefined ? [] : [key]));
 }
 
-function asWritten(value: string): string {
+function unchanged(value: string): string {
   return value;
 }
 

@@ -10,11 +10,11 @@ export function variableOf(key: ConfigKey): string {
 }
 
 /** Whether a configuration may set the location of conversations. Only then does a list need to parse it. */
-export function maySayWhere(text: string): boolean {
+export function maySetPlaces(text: string): boolean {
   return text.includes("directory") || text.includes("layout");
 }
 
 /** Whether the environment sets the location of conversations. */
-export function saysWhere(env: Readonly<Record<string, string | undefined>>): boolean {
+export function setsPlaces(env: Readonly<Record<string, string | undefined>>): boolean {
   return Boolean(env[variableOf("persistence.directory")] ?? env[variableOf("persistence.layout")]);
 }

@@ -37,7 +37,7 @@ export async function environmentConfig(env: Env): Promise<Config> {
 /** A `CODY_` variable that cody does not read, and the one that was probably meant. */
 interface MistypedVariable {
   readonly name: string;
-  readonly meant: string;
+  readonly suggestion: string;
 }
 
 /** Finds likely misspellings of our variables. Other `CODY_` variables may belong to another program. */
@@ -54,9 +54,9 @@ export async function mistypedVariables(env: Readonly<NodeJS.ProcessEnv>): Promi
       known.map((variable) => variable.slice(prefix.length)),
     );
     const allowed = wanted.length <= shortChars ? 1 : Math.min(maxDistance, Math.floor(wanted.length / 2));
-    if (distance(wanted, near) <= allowed) return [{ name, meant: prefix + near }];
+    if (distance(wanted, near) <= allowed) return [{ name, suggestion: prefix + near }];
     // The name may be only the last part of a variable's name.
     const [namesake, another] = known.filter((variable) => variable.endsWith(`_${wanted}`));
-    return namesake === undefined || another !== undefined ? [] : [{ name, meant: namesake }];
+    return namesake === undefined || another !== undefined ? [] : [{ name, suggestion: namesake }];
   });
 }

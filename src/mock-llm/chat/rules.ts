@@ -1,5 +1,6 @@
+import { isJsonObject } from "../../base/parse.js";
 import { cacheToolCheck } from "../checked-tools.js";
-import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject } from "../json.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";
 import { functionRefusal, schemaRefusal } from "../openai/schema.js";
@@ -72,6 +73,10 @@ function contentRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   return badRequest("Invalid value for 'content': expected a string, got null.", `messages.[${index}].content`);
 }
 
+/**
+ * OpenAI's own servers may not check this, but many compatible ones parse the arguments in every request, and reject
+ * the whole conversation if they cannot.
+ */
 function argumentsRefusal(messages: readonly JsonObject[]): Refusal | undefined {
   for (const [index, message] of messages.entries()) {
     const calls = objectsOf(message["tool_calls"]).filter(({ type }) => type === "function");

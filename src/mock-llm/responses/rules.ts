@@ -1,5 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
-import { isGiven, type JsonObject, objectOf, objectsOf, stringOf, isJsonObject } from "../json.js";
+import { isJsonObject } from "../../base/parse.js";
+import { isGiven, type JsonObject, objectOf, objectsOf, stringOf } from "../json.js";
 import { badRequest } from "../openai/errors.js";
 import { effortRefusal, samplingRefusal, mentionsJson } from "../openai/options.js";
 import { schemaRefusal } from "../openai/schema.js";
@@ -129,6 +130,10 @@ function missingReasoningRefusal(items: readonly JsonObject[]): Refusal | undefi
   return undefined;
 }
 
+/**
+ * OpenAI's own servers may not check this, but many compatible ones parse the arguments in every request, and reject
+ * the whole conversation if they cannot.
+ */
 function argumentsRefusal(items: readonly JsonObject[]): Refusal | undefined {
   const index = items.findIndex(
     (item) => typeOf(item) === "function_call" && !isJsonObject(stringOf(item["arguments"])),

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/error-message.js";
 import { isRecord } from "../../base/is-record.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
@@ -57,7 +58,7 @@ export function wireFailure(error: unknown, context: FailureContext): Failure {
     const network = typeof code === "string" ? networkFailure(code, hostOf(cause)) : undefined;
     if (network !== undefined) return named(network, context);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return named({ code: "unknown", message, retryable: false }, context);
 }
 

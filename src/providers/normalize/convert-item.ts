@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/is-record.js";
+import { isJsonObject } from "../../base/parse.js";
 import {
   type FunctionCallItem,
   type MessageItem,
@@ -138,15 +138,7 @@ function sameMembers(a: readonly unknown[], b: readonly unknown[]): boolean {
 function sentArguments(text: string): string {
   const args = text.toWellFormed();
   if (args.trim() === "") return "{}";
-  return isObject(args) ? args : JSON.stringify({ arguments: args });
-}
-
-function isObject(text: string): boolean {
-  try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return isJsonObject(args) ? args : JSON.stringify({ arguments: args });
 }
 
 /** The non-empty parts of a message, in the form its role may use. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createFlags } from "../../base/fs/open-regular.js";
 import { syncDirectory, writeAll } from "./file-system.js";
 import { companionPath } from "../layout.js";
 import type { RepairFiles } from "./replacement.js";
@@ -43,9 +43,8 @@ export async function hasBlob(files: RepairFiles, folder: string, sha256: string
 /** Writes a blob atomically; its folder must exist. */
 export async function writeBlob(files: RepairFiles, folder: string, sha256: string, bytes: Uint8Array): Promise<void> {
   const temporary = join(folder, `${sha256}.${randomBytes(8).toString("hex")}.tmp`);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   try {
-    const fd = await files.open(temporary, flags, 0o600);
+    const fd = await files.open(temporary, createFlags, 0o600);
     try {
       await files.fchmod(fd, 0o600);
       await writeAll(files, fd, bytes);

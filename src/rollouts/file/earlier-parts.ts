@@ -68,6 +68,11 @@ export async function findEarlierParts(meta: LineObject, place: MetaLocation): P
   }
 }
 
+/** Whether a line says that the conversation begins in another rollout. */
+export function hasEarlierParts(line: LineObject): boolean {
+  return baseOf(line) !== "none";
+}
+
 /** Reads the base before the line is validated as a whole, so that it is not lost with a line that is skipped. */
 function baseOf(meta: LineObject | undefined): HistoryBase | "none" | "unknown" {
   if (meta?.type !== "session_meta" || !isRecord(meta["payload"])) return "none";

@@ -8,7 +8,7 @@ import { detectLineFormat } from "../formats/lines/detect-format.js";
 
 const chunkBytes = 256 * 1024;
 
-const newline = 0x0a;
+export const newline = 0x0a;
 
 const allLines: LineRange = { from: 0, before: Number.POSITIVE_INFINITY };
 
@@ -147,7 +147,7 @@ export async function* rawBatches(
       }
       for (let end = bytes.indexOf(newline, begin); end !== -1; end = bytes.indexOf(newline, begin)) {
         pieces.push(bytes.subarray(begin, end));
-        batch.push({ status: "line", bytes: joined(pieces), terminated: true });
+        batch.push({ status: "line", bytes: joinPieces(pieces), terminated: true });
         pieces.length = 0;
         length = 0;
         begin = end + 1;
@@ -161,7 +161,7 @@ export async function* rawBatches(
       if (batch.length > 0) yield batch;
       if (length > maxLineBytes) return;
     }
-    if (length > 0) yield [{ status: "line", bytes: joined(pieces), terminated: false }];
+    if (length > 0) yield [{ status: "line", bytes: joinPieces(pieces), terminated: false }];
   } finally {
     await file.close();
   }
@@ -181,7 +181,8 @@ export async function openRollout(path: string, conversationId: string): Promise
   }
 }
 
-function joined(pieces: readonly Buffer[]): Buffer {
+/** Joins the pieces of a line; a single piece is not copied. */
+export function joinPieces(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
 }

@@ -1,3 +1,4 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { realpath } from "node:fs/promises";
 import { CorruptedRolloutError, ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
@@ -6,9 +7,9 @@ import type { OwnLine, RolloutLine } from "../../messages/rollout-line.js";
 import { ForeignLineReader } from "../formats/lines/foreign-line-reader.js";
 import { rolloutId } from "./rollout-id.js";
 import { checkLine } from "./check-line.js";
-import { findEarlierParts } from "./earlier-parts.js";
+import { findEarlierParts, hasEarlierParts } from "./earlier-parts.js";
 import { replacesHistory, applyToHistory } from "./history.js";
-import { readLineBytes, withoutMark, rawBatches } from "./lines.js";
+import { newline, readLineBytes, withoutMark, rawBatches } from "./lines.js";
 
 interface NumberedLine {
   /** Line number in its own file from 1, counting blank and skipped lines. */
@@ -135,6 +136,51 @@ async function* batchesOf(
       }
     }
     yield batch;
+  }
+}
+
+/**
+ * Reads a rollout at once, which blocks the thread. For a conversation whose history begins in another rollout it
+ * throws, because those are not looked up at once.
+ */
+export function readRolloutNow(path: string, conversationId: string): OwnLine[] {
+  const lines: OwnLine[] = [];
+  const forms = new ForeignLineReader(conversationId);
+  const bytes = withoutMark(readRegularNow(path, conversationId));
+  for (let begin = 0, number = 1; begin < bytes.length; number += 1) {
+    const end = bytes.indexOf(newline, begin);
+    const read = readLineBytes(bytes.subarray(begin, end === -1 ? bytes.length : end));
+    begin = end === -1 ? bytes.length : end + 1;
+    if (read.status === "blank") continue;
+    if (read.status === "bad") {
+      if (end === -1) return lines;
+      throw new CorruptedRolloutError(conversationId, number, read.detail);
+    }
+    const foreign = forms.linesOf(read.value);
+    if (foreign !== undefined) {
+      lines.push(...foreign.lines);
+      continue;
+    }
+    if (hasEarlierParts(read.value)) {
+      throw new InvalidInputError(`Conversation ${conversationId} begins in another file: use await readHistory()`);
+    }
+    const { line } = checkLine(read.value);
+    if (line !== undefined) lines.push(line);
+  }
+  return lines;
+}
+
+function readRegularNow(path: string, conversationId: string): Buffer {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (!fstatSync(fd).isFile()) throw new InvalidInputError(`Conversation ${conversationId}: not a regular file`);
+    return readFileSync(fd);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new ConversationNotFoundError(conversationId);
+    throw error;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

@@ -1,5 +1,6 @@
 import { link, rename, rm } from "node:fs/promises";
-import { constants, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
+import { createFlags } from "../../base/fs/open-regular.js";
 import { type FileSystem, nodeFileSystem, writeAll } from "./file-system.js";
 import { openRollout } from "./lines.js";
 
@@ -44,8 +45,7 @@ export async function writeReplacement<T>(
   fill: (write: (bytes: Buffer) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   await files.remove(path);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const fd = await files.open(path, flags, 0o600);
+  const fd = await files.open(path, createFlags, 0o600);
   try {
     await files.fchmod(fd, 0o600);
     let waiting: Buffer[] = [];

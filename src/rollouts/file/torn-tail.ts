@@ -11,7 +11,7 @@ const maxTornFiles = 1000;
 const flags = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Errors for a path that is not a file or that we may not write. */
-const notOurs = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
+const unwritableCodes = new Set<string | undefined>(["ELOOP", "EISDIR", "ENXIO", "EACCES", "EPERM"]);
 
 interface RepairedTail {
   /** Length of the file after the fix; a line may be appended here. */
@@ -112,7 +112,7 @@ async function create(fileSystem: FileSystem, backup: string): Promise<number | 
 /** Reuses a file only if it contains nothing but the beginning of this tail. */
 async function openAgain(fileSystem: FileSystem, backup: string, tail: Tail): Promise<number | undefined> {
   const fd = await fileSystem.open(backup, flags | constants.O_RDWR).catch((error: NodeJS.ErrnoException) => {
-    if (notOurs.has(error.code)) return undefined;
+    if (unwritableCodes.has(error.code)) return undefined;
     throw error;
   });
   if (fd === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { isRecord } from "../../base/is-record.js";
+import { isRecord, fieldsOf, textOf } from "../../base/is-record.js";
 import { readLineBytes, withoutMark, type LineBytes, type LineObject } from "../file/lines.js";
 import { lineFacts } from "../formats/lines/detect-format.js";
 import { userText, titleOf } from "./user-text.js";
@@ -125,28 +125,28 @@ function* linesIn(bytes: Buffer): Generator<{ content: Buffer; terminated: boole
 
 function hasModelName(read: LineBytes): boolean {
   if (read.status !== "object") return false;
-  return read.value.type === "turn_context" || text(record(read.value["metadata"])["model"]) !== undefined;
+  return read.value.type === "turn_context" || textOf(fieldsOf(read.value["metadata"])["model"]) !== undefined;
 }
 
 function factsOf(lines: readonly LineObject[]): Omit<Head, "title" | "empty" | "damaged"> {
   const meta = lines.find((line) => line.type === "session_meta");
-  const context = record(lines.find((line) => line.type === "turn_context")?.["payload"]);
-  const metadata = record(meta?.["metadata"]);
-  const payload = record(meta?.["payload"]);
+  const context = fieldsOf(lines.find((line) => line.type === "turn_context")?.["payload"]);
+  const metadata = fieldsOf(meta?.["metadata"]);
+  const payload = fieldsOf(meta?.["payload"]);
   const foreign = meta === undefined ? lines.map(lineFacts) : [];
   const foreignFact = (key: "provider" | "model" | "cwd" | "createdAt" | "commit") =>
     foreign.find((facts) => facts[key])?.[key];
-  const createdAt = Date.parse(text(payload["timestamp"]) ?? foreignFact("createdAt") ?? "");
+  const createdAt = Date.parse(textOf(payload["timestamp"]) ?? foreignFact("createdAt") ?? "");
   const provider =
-    text(metadata["provider"]) ??
-    text(payload["model_provider"]) ??
-    text(context["provider"]) ??
+    textOf(metadata["provider"]) ??
+    textOf(payload["model_provider"]) ??
+    textOf(context["provider"]) ??
     foreignFact("provider");
-  const model = text(metadata["model"]) ?? text(context["model"]) ?? foreignFact("model");
-  const cwd = text(payload["cwd"]) ?? foreignFact("cwd");
-  const git = record(payload["git"]);
-  const gitBranch = text(git["branch"]);
-  const gitCommit = text(git["commit_hash"]) ?? foreignFact("commit");
+  const model = textOf(metadata["model"]) ?? textOf(context["model"]) ?? foreignFact("model");
+  const cwd = textOf(payload["cwd"]) ?? foreignFact("cwd");
+  const git = fieldsOf(payload["git"]);
+  const gitBranch = textOf(git["branch"]);
+  const gitCommit = textOf(git["commit_hash"]) ?? foreignFact("commit");
   return {
     ...(Number.isNaN(createdAt) ? {} : { createdAt }),
     ...(provider === undefined ? {} : { provider }),
@@ -155,14 +155,6 @@ function factsOf(lines: readonly LineObject[]): Omit<Head, "title" | "empty" | "
     ...(gitBranch === undefined ? {} : { gitBranch }),
     ...(gitCommit === undefined ? {} : { gitCommit }),
   };
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 export type CurrentModel = Pick<Head, "provider" | "model">;

@@ -107,7 +107,7 @@ function placeOf(cursor: string): Place {
 async function itemOf({ id, path }: RolloutName): Promise<RolloutItem | undefined> {
   const head: LineObject[] = [];
   let bytes = 0;
-  let isSaid = false;
+  let hasUserText = false;
   try {
     for await (const raw of rawLines(path, id)) {
       if (raw.status === "too_long") break;
@@ -118,12 +118,12 @@ async function itemOf({ id, path }: RolloutName): Promise<RolloutItem | undefine
       const read = readLineBytes(head.length === 0 ? withoutMark(raw.bytes) : raw.bytes);
       if (read.status !== "object") continue;
       if (isHead) head.push(read.value);
-      isSaid ||= userText(read.value) !== undefined;
-      if (isSaid && !isHead) break;
+      hasUserText ||= userText(read.value) !== undefined;
+      if (hasUserText && !isHead) break;
     }
   } catch {
     return undefined;
   }
   const hasMeta = head.some(({ type }) => type === "session_meta");
-  return hasMeta && isSaid ? { id, path, head } : undefined;
+  return hasMeta && hasUserText ? { id, path, head } : undefined;
 }

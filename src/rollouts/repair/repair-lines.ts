@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { maxLineBytes, type LineObject, readLineBytes, withoutMark } from "../file/lines.js";
+import { joinPieces, maxLineBytes, type LineObject, readLineBytes, withoutMark } from "../file/lines.js";
 
 const mebibyte = 1024 * 1024;
 
@@ -37,7 +37,7 @@ export async function* allLines(file: FileHandle): AsyncGenerator<FileLine> {
   };
   const line = (terminated: boolean): FileLine => {
     number += 1;
-    const whole = { number, length, bytes: length > maxLineBytes ? undefined : joined(pieces), terminated };
+    const whole = { number, length, bytes: length > maxLineBytes ? undefined : joinPieces(pieces), terminated };
     pieces = [];
     length = 0;
     return whole;
@@ -56,11 +56,6 @@ export async function* allLines(file: FileHandle): AsyncGenerator<FileLine> {
     take(chunk.subarray(from));
   }
   if (length > 0) yield line(false);
-}
-
-function joined(pieces: readonly Buffer[]): Buffer {
-  const [first] = pieces;
-  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
 }
 
 /** A complete line found inside a damaged one. */

@@ -1,5 +1,5 @@
 import { isRealUserMessage } from "../../base/codex/context-message.js";
-import { isRecord } from "../../base/is-record.js";
+import { isRecord, fieldsOf, textOf } from "../../base/is-record.js";
 import type { LineObject } from "../file/lines.js";
 import { detectLineFormat } from "../formats/lines/detect-format.js";
 import { ForeignLineReader } from "../formats/lines/foreign-line-reader.js";
@@ -40,16 +40,16 @@ export class ConversationFold {
   }
 
   #read(line: LineObject, offset: number): SearchableMessage[] {
-    const payload = table(line["payload"]);
+    const payload = fieldsOf(line["payload"]);
     switch (line.type) {
       case "session_meta":
-        this.#begin(payload, table(line["metadata"]));
+        this.#begin(payload, fieldsOf(line["metadata"]));
         return [];
       case "turn_context":
         this.#choose(payload["provider"], payload["model"]);
         return [];
       case "event_msg":
-        if (payload["type"] === "token_count") this.#spend(table(payload["info"]));
+        if (payload["type"] === "token_count") this.#spend(fieldsOf(payload["info"]));
         return [];
       case "response_item":
         return this.#addMessage(payload, offset);
@@ -65,8 +65,8 @@ export class ConversationFold {
     const { facts } = this;
     // The copied beginning of a conversation may contain first lines of its own.
     if (facts.startedAt !== undefined) return;
-    const git = table(payload["git"]);
-    facts.startedAt = textOrUndefined(payload["timestamp"]) ?? "";
+    const git = fieldsOf(payload["git"]);
+    facts.startedAt = textOf(payload["timestamp"]) ?? "";
     Object.assign(facts, textFields({ cwd: payload["cwd"], cliVersion: payload["cli_version"] }));
     Object.assign(facts, textFields({ originator: payload["originator"], gitBranch: git["branch"] }));
     Object.assign(facts, textFields({ gitCommit: git["commit_hash"] }));
@@ -107,7 +107,7 @@ export class ConversationFold {
   }
 
   #addNewMessages(items: unknown, offset: number): SearchableMessage[] {
-    const fresh = (Array.isArray(items) ? items : []).map(table).filter((item) => {
+    const fresh = (Array.isArray(items) ? items : []).map(fieldsOf).filter((item) => {
       const message = searchableText(item, {});
       return message !== undefined && !this.#texts.has(message.text);
     });
@@ -118,14 +118,6 @@ export class ConversationFold {
 function textFields(fields: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return Object.fromEntries(entries);
-}
-
-function table(value: unknown): Value {
-  return isRecord(value) ? value : {};
-}
-
-function textOrUndefined(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 /** A searchable message, tool call or tool output. */
@@ -169,7 +161,7 @@ function callEntry(item: Item, calls: Record<string, string>): Omit<SearchableMe
   const name = typeof item["name"] === "string" ? item["name"] : "shell";
   if (typeof item["call_id"] === "string") calls[item["call_id"]] = name;
   const input = item["arguments"] ?? item["input"] ?? item["action"];
-  return { role: "assistant", kind: "call", text: plain(textOf(input), maxToolChars), toolName: name };
+  return { role: "assistant", kind: "call", text: plain(textOrJson(input), maxToolChars), toolName: name };
 }
 
 function outputEntry(item: Item, calls: Record<string, string>): Omit<SearchableMessage, "offset"> {
@@ -178,11 +170,11 @@ function outputEntry(item: Item, calls: Record<string, string>): Omit<Searchable
   // Removed once answered, because pending calls are stored with the other facts.
   Reflect.deleteProperty(calls, id);
   const { output } = item;
-  const text = Array.isArray(output) ? contentText(output) : textOf(output);
+  const text = Array.isArray(output) ? contentText(output) : textOrJson(output);
   return { role: "tool", kind: "output", text: plain(text, maxToolChars), toolName };
 }
 
-function textOf(value: unknown): string {
+function textOrJson(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }
 

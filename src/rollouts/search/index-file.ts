@@ -16,7 +16,7 @@ export const loadLibsql: LoadSql = async () => {
 const indexVersion = 1;
 
 const busyMs = 1_000;
-const createFlags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const openFlags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Other programs may read `sessions` and `messages`; the other tables are private. A search first finds candidates in
@@ -78,7 +78,7 @@ function versionOf(database: SqlDatabase): number {
 
 /** Restricts access before anything is written; SQLite's side files inherit the permissions. */
 function makePrivate(path: string): void {
-  const fd = openSync(path, createFlags, 0o600);
+  const fd = openSync(path, openFlags, 0o600);
   try {
     if ((fstatSync(fd).mode & 0o777) !== 0o600) chmodSync(path, 0o600);
   } finally {

@@ -47,8 +47,8 @@ export async function moveToTrash(files: TrashFiles, request: TrashRequest): Pro
 async function fill(files: TrashFiles, entry: Trashed): Promise<Trashed> {
   const { folder, files: moving } = entry;
   await files.makeFolder(folder);
-  const { folder: _, ...said } = entry;
-  await files.writeNew(join(folder, entryName), `${JSON.stringify(said)}\n`);
+  const { folder: _, ...fields } = entry;
+  await files.writeNew(join(folder, entryName), `${JSON.stringify(fields)}\n`);
   await files.sync(folder);
   await files.sync(dirname(folder));
   try {

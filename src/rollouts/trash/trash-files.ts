@@ -1,6 +1,8 @@
 import { constants, type Stats } from "node:fs";
 import { chmod, link, lstat, mkdir, open, readdir, rename, rmdir, unlink, readFile } from "node:fs/promises";
 import { dirname, basename, join } from "node:path";
+import { createFlags } from "../../base/fs/open-regular.js";
+import { writeNew } from "../../base/fs/write-atomic.js";
 import { isConversationId } from "../../base/text/conversation-id.js";
 import { TrashEntry } from "../../messages/cleanup.js";
 
@@ -35,7 +37,6 @@ export interface TrashFiles {
 }
 
 const reading = constants.O_RDONLY | constants.O_NOFOLLOW;
-const creating = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const chunkBytes = 256 * 1024;
 const zeros = Buffer.alloc(chunkBytes);
 
@@ -52,16 +53,11 @@ export const nodeTrashFiles: TrashFiles = {
     await chmod(path, 0o700);
     await syncFolder(dirname(created));
   },
-  writeNew: async (path, text) => {
-    await using file = await open(path, creating, 0o600);
-    await file.chmod(0o600);
-    await file.writeFile(text);
-    await file.sync();
-  },
+  writeNew,
   link,
   copy: async (from, to) => {
     await using source = await open(from, reading);
-    await using target = await open(to, creating, 0o600);
+    await using target = await open(to, createFlags, 0o600);
     await target.chmod(0o600);
     const buffer = Buffer.allocUnsafe(chunkBytes);
     for (;;) {

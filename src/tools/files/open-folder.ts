@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { FileProblem } from "./file-problem.js";
 
 /** Linux's O_PATH, which Node does not export: folders like /home can often be traversed but not listed. */
-const toPass = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
+const pathOnly = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
 
 /** An open folder: operations by name act inside it, even if its path leads elsewhere by then. */
 export class OpenFolder {
@@ -61,7 +61,7 @@ export async function openFolder(
 }
 
 function openDirectory(path: string): Promise<FileHandle> {
-  return open(path, toPass | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  return open(path, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW);
 }
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {

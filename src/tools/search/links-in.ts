@@ -24,7 +24,7 @@ export async function linksIn(path: string, glob: string | undefined, context: T
   const { cwd, start } = await searchStart(path, context);
   const root = resolve(cwd, start);
   if (root === "/") return [];
-  const [{ IgnoreRules }, isMeant] = await Promise.all([import("./ignore-rules.js"), matcher(glob)]);
+  const [{ IgnoreRules }, matches] = await Promise.all([import("./ignore-rules.js"), matcher(glob)]);
   const hidden = await realPrivatePaths(context);
   const isHidden = (at: string): boolean => hidden.some((one) => at === one || at.startsWith(`${one}.`));
   const shownRoot = start === "." ? "" : `${start.replace(/^\.\//, "")}/`;
@@ -37,7 +37,7 @@ export async function linksIn(path: string, glob: string | undefined, context: T
       const inner = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (isHidden(join(root, inner)) || rules.ignores(inner, entry.name, entry.isDirectory())) continue;
       if (entry.isDirectory()) await enter(inner, rules.within(root, inner));
-      else if (entry.isSymbolicLink() && isMeant(inner)) links.push(await linkAt(root, inner, shownRoot));
+      else if (entry.isSymbolicLink() && matches(inner)) links.push(await linkAt(root, inner, shownRoot));
     }
   };
   await enter("", IgnoreRules.of(root));

@@ -176,6 +176,6 @@ function globOf(path: string, cwd: string): string {
   return inside === undefined ? `**${literal}` : `/${literal}`;
 }
 
-export function limitArgument(usual: number) {
-  return z.int().min(1).max(maxLimit).optional().describe(`Maximum number of lines; ${usual} by default`);
+export function limitArgument(defaultLimit: number) {
+  return z.int().min(1).max(maxLimit).optional().describe(`Maximum number of lines; ${defaultLimit} by default`);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../../src/mock-llm/json.js";
+import { isJsonObject } from "../../../src/base/parse.js";
 import type { WireApi } from "../../../src/messages/config.js";
 import type { ContentPart, MessageItem, ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
 

@@ -6,7 +6,19 @@ import type { ApprovalMsg } from "../../../messages/event.js";
 
 interface OpenRequest {
   readonly request: ApprovalRequest;
+  /** The time at which it times out. */
+  readonly deadline: number;
   decide(decision: ReviewDecision): void;
+}
+
+interface ApprovalParts {
+  readonly state: Readonly<ConversationState>;
+  readonly rollout: Rollout;
+  readonly recording: Recording;
+  readonly publish: Publish;
+  /** Whether this process had the conversation open before, so that its requests have been shown already. */
+  readonly isReopened: boolean;
+  readonly now: () => Date;
 }
 
 /**
@@ -17,19 +29,32 @@ export class Approvals {
   readonly #rollout: Rollout;
   readonly #recording: Recording;
   readonly #publish: Publish;
+  readonly #isReopened: boolean;
+  readonly #now: () => Date;
   readonly #open = new Map<string, OpenRequest>();
+  /** Answers to recorded requests that the continued turn has not asked again yet, by approval id. */
+  readonly #early = new Map<string, ReviewDecision>();
 
-  constructor(state: Readonly<ConversationState>, rollout: Rollout, recording: Recording, publish: Publish) {
-    this.#state = state;
-    this.#rollout = rollout;
-    this.#recording = recording;
-    this.#publish = publish;
+  constructor(parts: ApprovalParts) {
+    this.#state = parts.state;
+    this.#rollout = parts.rollout;
+    this.#recording = parts.recording;
+    this.#publish = parts.publish;
+    this.#isReopened = parts.isReopened;
+    this.#now = parts.now;
   }
 
-  /** Returns a request for this call that was never answered because the process died. */
+  /** Returns a request for this call that no turn has got an answer to yet, because the process died or slept. */
   unanswered(callId: string): ApprovalRequest | undefined {
     const recorded = this.#state.approvals.get(callId);
-    return recorded?.decision === undefined ? recorded?.request : undefined;
+    if (recorded?.decision === undefined) return recorded?.request;
+    return this.#early.has(recorded.request.approval_id) ? recorded.request : undefined;
+  }
+
+  /** The time at which the first waiting request times out; undefined when none waits. */
+  get deadline(): number | undefined {
+    const deadlines = [...this.#open.values()].map(({ deadline }) => deadline);
+    return deadlines.length === 0 ? undefined : Math.min(...deadlines);
   }
 
   /** Asks and resolves with the answer; with `abort` when the turn ends first. */
@@ -38,6 +63,8 @@ export class Approvals {
     options: { readonly submissionId: string; readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<ReviewDecision> {
     const { submissionId, signal, timeoutMs } = options;
+    const early = this.#early.get(request.approval_id);
+    if (early !== undefined) return early;
     if (this.unanswered(request.call_id)?.approval_id !== request.approval_id) {
       this.#recording.line({ type: "cody", payload: { type: "approval_requested", ...request } }, submissionId);
     }
@@ -51,24 +78,41 @@ export class Approvals {
         resolve(decision);
       };
       const onAbort = (): void => decide("abort");
-      const timer = setTimeout(() => this.answer(request.approval_id, "timed_out", submissionId), timeoutMs);
+      const waitMs = Math.max(0, timeoutMs - this.#waitedMs(request));
+      const timer = setTimeout(() => this.answer(request.approval_id, "timed_out", submissionId), waitMs);
       signal.addEventListener("abort", onAbort, { once: true });
-      this.#open.set(request.approval_id, { request, decide });
+      this.#open.set(request.approval_id, { request, decide, deadline: Date.now() + waitMs });
       this.#publish(approvalMsg(request), submissionId);
     });
+  }
+
+  /** The time that a request has waited already, before the conversation slept. A later process asks anew. */
+  #waitedMs({ call_id }: ApprovalRequest): number {
+    if (!this.#isReopened) return 0;
+    return Math.max(0, this.#now().getTime() - Date.parse(this.#state.approvals.get(call_id)?.requestedAt ?? ""));
   }
 
   /** Returns whether there was such a request. `id` may be its own id, or that of its call as in older clients. */
   answer(id: string, decision: ReviewDecision, submissionId: string): boolean {
     const open = this.#open.get(id) ?? [...this.#open.values()].find(({ request }) => request.call_id === id);
-    if (open === undefined) return false;
-    const { approval_id, call_id } = open.request;
+    const request = open?.request ?? this.#recorded(id);
+    if (request === undefined) return false;
+    const { approval_id, call_id } = request;
     this.#recording.line(
       { type: "cody", payload: { type: "approval_decided", approval_id, call_id, decision } },
       submissionId,
     );
-    open.decide(decision);
+    if (open === undefined) this.#early.set(approval_id, decision);
+    else open.decide(decision);
     return true;
+  }
+
+  /** Returns a recorded request of the open turn that was never answered. */
+  #recorded(id: string): ApprovalRequest | undefined {
+    for (const { request, decision } of this.#state.approvals.values()) {
+      if (decision === undefined && (request.approval_id === id || request.call_id === id)) return request;
+    }
+    return undefined;
   }
 }
 

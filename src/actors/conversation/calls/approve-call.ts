@@ -26,8 +26,10 @@ export async function approveCall(
   const key = commandKey(call, command, context);
   if (context.approvedCommands.has(key)) return { type: "approved", wasAsked: false };
   const decision = await askUser(approvalRequest(call, command, verdict.reason, context), call, context);
-  if (decision === "approved_for_session" && context.approvedCommands.size < maxAllowed)
+  if (decision === "approved_for_session" && context.approvedCommands.size < maxAllowed) {
     context.approvedCommands.add(key);
+    context.publish({ type: "mirror", change: { type: "command_approved", key } });
+  }
   return endOfRefusedCall(decision, call, context) ?? { type: "approved", wasAsked: true };
 }
 

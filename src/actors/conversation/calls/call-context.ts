@@ -1,4 +1,4 @@
-import type { EventMsg } from "../../../messages/event.js";
+import type { ConversationMsg } from "../../../messages/actors/conversation.js";
 import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { EarlierItem, SaveKnowledge } from "../../../tools/tool.js";
@@ -36,7 +36,7 @@ export interface CallContext {
   /** Absent when knowledge is not saved. */
   readonly saveKnowledge?: SaveKnowledge | undefined;
   newId(): string;
-  publish(msg: EventMsg): void;
+  publish(msg: ConversationMsg): void;
   flush(): Promise<SaveOutcome>;
 }
 

@@ -139,7 +139,6 @@ function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" 
 }
 
 async function runPreparedCall(prepared: PreparedCall, callContext: CallContext): Promise<CallEnd> {
-  callContext.turn.toolCalls.push(prepared.call);
   if (prepared.type === "refused") return { type: "output", text: prepared.reason, success: false };
   return await runCall(prepared, callContext);
 }

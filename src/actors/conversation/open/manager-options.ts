@@ -41,6 +41,7 @@ const shape = {
   now: callback.optional(),
   log: callback.optional(),
   source: StartSource.optional(),
+  idleAfter: amount.optional(),
 } satisfies Record<keyof ManagerOptions, z.ZodType>;
 
 const Options = z.strictObject(shape, {
@@ -80,6 +81,11 @@ export interface ManagerOptions {
   readonly log?: (text: string) => void;
   /** How this manager's conversations are started, as recorded in their first line. */
   readonly source?: StartSource;
+  /**
+   * A saved conversation without work for this many milliseconds goes to sleep: its file is closed and its memory is
+   * released, until the next submission. Five minutes by default; with `Infinity` none sleeps.
+   */
+  readonly idleAfter?: number;
 }
 
 export interface CountTokensOptions {

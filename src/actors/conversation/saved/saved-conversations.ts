@@ -221,11 +221,8 @@ export function isPaginated({ meta }: ConversationState): boolean {
 }
 
 /** The data that a fork inherits from another conversation. */
-export interface Parent {
+interface Parent {
   readonly id: string;
   readonly lines: readonly OwnLine[];
   readonly recorded: ConversationConfig;
-  readonly notice?: string | undefined;
-  /** Whether the copy was made to resume a conversation whose file only Codex may write. */
-  readonly isResumed?: boolean;
 }

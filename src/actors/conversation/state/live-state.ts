@@ -1,11 +1,10 @@
 import { GrowingText } from "../../../base/text/growing-text.js";
+import type { MirrorChange, Settings, TurnStatus } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { InlineInput } from "../../../messages/user-input.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
-import type { RunnableCallItem } from "../calls/call-items.js";
-import type { Settings } from "./settings.js";
 import type { ConversationState } from "./state.js";
 
 export const hasEnded = {
@@ -73,71 +72,66 @@ export interface ConversationCell {
   preparing: { readonly cut: number; readonly last: ResponseItem } | undefined;
   /** The ratio of the provider's token count to ours, once known. */
   tokenRatio: number | undefined;
+  /** The system prompt that the handle knows. */
+  prompt: string;
 }
-
-/** The current status of a turn. */
-export type TurnStatus =
-  | { readonly status: "processing" }
-  | { readonly status: "awaiting_approval"; readonly toolCall: RunnableCallItem }
-  | { readonly status: "awaiting_tool_result"; readonly callId: string }
-  | { readonly status: "completed" }
-  | { readonly status: "failed"; readonly error: string }
-  | { readonly status: "cancelled" };
 
 /** The running turn, or the last one, with the data that is not in the rollout because it is unfinished. */
 export class ActiveTurn {
   readonly turnId: string;
+  /** The submission that began it; empty if another process did. */
   readonly submissionId: string;
   readonly startedAt: Date;
   readonly input: readonly InlineInput[];
-  readonly toolCalls: RunnableCallItem[] = [];
-  status: TurnStatus = { status: "processing" };
   /**
    * The source of the first content that the user did not write and that is not from the project: a tool, the web, or
    * the message.
    */
   outsideSource: string | undefined;
-  readonly #text = new GrowingText();
-  readonly #reasoning = new GrowingText();
-  /** Length of the text that belongs to finished messages. */
-  #finishedLength = 0;
+  readonly #publish: (change: MirrorChange) => void;
+  #status: TurnStatus = { status: "processing" };
+  /** The text of the unfinished message. */
+  #openMessage = new GrowingText();
   #openItemId = "";
 
-  constructor(turnId: string, submissionId: string, startedAt: Date, input: readonly InlineInput[]) {
-    this.turnId = turnId;
-    this.submissionId = submissionId;
-    this.startedAt = startedAt;
-    this.input = input;
+  constructor(
+    turn: Pick<ActiveTurn, "turnId" | "submissionId" | "startedAt" | "input">,
+    publish: (change: MirrorChange) => void,
+  ) {
+    this.turnId = turn.turnId;
+    this.submissionId = turn.submissionId;
+    this.startedAt = turn.startedAt;
+    this.input = turn.input;
+    this.#publish = publish;
+    const { turnId, submissionId, startedAt } = turn;
+    publish({ type: "turn", turnId, submissionId, startedAt: startedAt.getTime() });
+  }
+
+  get status(): TurnStatus {
+    return this.#status;
+  }
+
+  set status(status: TurnStatus) {
+    if (status.status === this.#status.status && status.status === "processing") return;
+    this.#status = status;
+    this.#publish({ type: "turn_status", turn: status });
   }
 
   noteOutside(source: string): void {
     this.outsideSource ??= source;
   }
 
-  /** The answer so far. */
-  get text(): string {
-    return this.#text.toString();
-  }
-
-  get reasoning(): string {
-    return this.#reasoning.toString();
-  }
-
   /** The text of the unfinished message. */
   get openMessage(): { readonly itemId: string; readonly text: string } {
-    return { itemId: this.#openItemId, text: this.text.slice(this.#finishedLength) };
+    return { itemId: this.#openItemId, text: this.#openMessage.toString() };
   }
 
   addText(itemId: string, delta: string): void {
     this.#openItemId = itemId;
-    this.#text.add(delta);
+    this.#openMessage.add(delta);
   }
 
   finishMessage(): void {
-    this.#finishedLength = this.#text.length;
-  }
-
-  addReasoning(delta: string): void {
-    this.#reasoning.add(delta);
+    this.#openMessage = new GrowingText();
   }
 }

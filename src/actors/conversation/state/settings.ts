@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { InvalidInputError } from "../../../base/errors.js";
-import type { LoginName } from "../../../config/providers/logins.js";
 import { mergeChoice } from "../../../config/providers/choose-provider.js";
 import { resolveProvider, type ResolvedProvider } from "../../../config/providers/resolve-provider.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
+import type { Settings } from "../../../messages/actors/conversation.js";
 import { WireApi, type Config } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
@@ -24,26 +24,7 @@ const approvalsByRefusals: readonly ApprovalPolicy[] = ["never", "untrusted", "o
 /** Recorded providers that are not reused: the fallback, an injected client, and an unknown one. */
 const placeholders: ReadonlySet<string> = new Set(["offline", "client", "unknown"]);
 
-/** The settings of a turn. */
-export interface Settings {
-  readonly provider: string;
-  readonly model: string;
-  /** The wire API of the provider; absent when the provider is in this process. */
-  readonly api?: WireApi;
-  /**
-   * Whether the API was chosen for this conversation: then it is used again on resume, instead of the configured one.
-   */
-  readonly isApiChosen?: boolean;
-  /** The provider's address; absent for the default one. Never taken from a rollout, because the key is sent to it. */
-  readonly baseUrl?: string;
-  /** The login used instead of a key, if any. */
-  readonly login?: LoginName;
-  readonly cwd: string;
-  readonly approvalPolicy: ApprovalPolicy;
-  readonly sandbox: SandboxMode;
-  readonly effort: string | null;
-  readonly summary: string;
-}
+export type { Settings };
 
 export type SettingsOp =
   Extract<Op, { type: "override_turn_context" }> | Omit<Extract<Op, { type: "user_turn" }>, "items">;

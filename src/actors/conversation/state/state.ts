@@ -56,6 +56,7 @@ export interface RecordedPin {
 /** An approval request, and its answer if there was one. */
 export interface RecordedApproval {
   readonly request: ApprovalRequest;
+  readonly requestedAt: string;
   readonly decision?: ReviewDecision;
 }
 
@@ -103,7 +104,7 @@ export function apply(state: ConversationState, line: RolloutLine): void {
     case "cody":
       if (line.payload.type === "named") applyName(state, line.payload.name, line.timestamp);
       else if (line.payload.type === "pinned") state.pin = { pinned: line.payload.pinned, timestamp: line.timestamp };
-      else applyRecord(state, line.payload);
+      else applyRecord(state, line.payload, line.timestamp);
       break;
     case "response_item":
     case "(unknown)":
@@ -136,13 +137,17 @@ function applyName(state: ConversationState, name: string, timestamp: string): v
   if (name !== "" && isPrintable(name)) state.named = { name, timestamp };
 }
 
-function applyRecord(state: ConversationState, payload: Extract<RolloutLine, { type: "cody" }>["payload"]): void {
+function applyRecord(
+  state: ConversationState,
+  payload: Extract<RolloutLine, { type: "cody" }>["payload"],
+  timestamp: string,
+): void {
   if (payload.type === "history_replaced") {
     state.counted = undefined;
     state.compaction = undefined;
   } else if (payload.type === "approval_requested") {
     const { type: _, ...request } = payload;
-    state.approvals.set(request.call_id, { request });
+    state.approvals.set(request.call_id, { request, requestedAt: timestamp });
   } else if (payload.type === "approval_decided") {
     const pending = state.approvals.get(payload.call_id);
     if (pending !== undefined) state.approvals.set(payload.call_id, { ...pending, decision: payload.decision });

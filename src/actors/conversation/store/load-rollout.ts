@@ -5,11 +5,11 @@ import { checkLine } from "../../../rollouts/file/check-line.js";
 import { readFirstLine, findEarlierParts, type RolloutPart } from "../../../rollouts/file/earlier-parts.js";
 import { replacesHistory } from "../../../rollouts/file/history.js";
 import type { LineObject } from "../../../rollouts/file/lines.js";
-import { readRollout } from "../../../rollouts/file/read.js";
+import { readRollout, readRolloutNow } from "../../../rollouts/file/read.js";
 import { findReplacement } from "../../../rollouts/file/replacement.js";
 import { unpack } from "../../../workers/jobs.js";
 import type { RolloutSegment, CondensedRollout, CpuPool } from "../../../workers/cpu-pool.js";
-import { apply, emptyState, Transcript } from "../state/state.js";
+import { apply, type ConversationState, emptyState, Transcript } from "../state/state.js";
 import { condenseRollout, replacesEarlierLines } from "./condense-rollout.js";
 import type { StoredState, StoredLines } from "./store.js";
 
@@ -198,6 +198,13 @@ export async function foldLines(lines: StoredLines): Promise<StoredState> {
     }
   }
   return { state, shown: transcript.messages(), bytes: lines.end.bytes, skipped: lines.end.skipped };
+}
+
+/** Reads a conversation's state at once, which blocks the thread: about 10 ms for each megabyte. */
+export function readStateNow(path: string, conversationId: string): ConversationState {
+  const state = emptyState();
+  for (const line of readRolloutNow(path, conversationId)) apply(state, line);
+  return state;
 }
 
 /** Reads the lines of a conversation stored in a file. */

@@ -3,6 +3,7 @@ import { visible } from "../../../base/text/visible.js";
 import { obstacleTexts, folderNotEmptyText } from "../../../changes/restore/obstacle.js";
 import type { UndoOutcome } from "../../../changes/restore/restore.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
+import type { UndoReport } from "../../../messages/actors/conversation.js";
 import type { CompactionOutcome } from "../../../messages/compaction.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
@@ -149,12 +150,6 @@ function followLine(line: OwnLine, history: ResponseItem[], compactions: Compact
   if (line.type !== "compacted") return;
   if (line.payload.cody?.trigger === "undo") compactions.pop();
   else compactions.push({ before, left: history.length });
-}
-
-/** The result of an undo for the user, as in its last event. */
-export interface UndoReport {
-  readonly success: boolean;
-  readonly message: string;
 }
 
 /** Reverts the file changes of the last turn that made any; the history is unchanged. */

@@ -1,5 +1,6 @@
 import { shortened } from "../../../base/text/truncate.js";
 import type { ReviewDecision } from "../../../messages/tools/approval.js";
+import type { ConversationMsg, MirrorChange } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
@@ -20,7 +21,7 @@ export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "ti
 
 type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
-export type Publish = (msg: EventMsg, submissionId: string) => void;
+export type Publish = (msg: ConversationMsg, submissionId: string) => void;
 
 /** Records durable lines: each is applied, appended to the rollout, then published. */
 export class Recording {
@@ -45,6 +46,8 @@ export class Recording {
   line(line: NewLine, submissionId: string): void {
     if (this.#closed) return;
     const timestamped = this.#write(line);
+    const change = mirrorChange(timestamped);
+    if (change !== undefined) this.#publish({ type: "mirror", change }, submissionId);
     if (timestamped.type === "event_msg" && timestamped.payload.type !== "(unknown)")
       this.#publish(timestamped.payload, submissionId);
     if (timestamped.type === "response_item") {
@@ -82,9 +85,13 @@ export class Recording {
    * Closes the calls and the turn that a crash of the process or incarnation left open; a turn with left-over calls
    * continues.
    */
-  closeOpenTurn(turn: ActiveTurn | undefined, leftOver: readonly RunnableCallItem[]): void {
+  closeOpenTurn(
+    turn: ActiveTurn | undefined,
+    leftOver: readonly RunnableCallItem[],
+    submissionId = turn?.submissionId ?? "",
+  ): void {
     const open = this.#state.openTurn;
-    const id = open === undefined ? "" : (turn?.submissionId ?? "");
+    const id = open === undefined ? "" : submissionId;
     const remaining = new Set(leftOver);
     for (const call of openCalls(this.#state.history)) if (!remaining.has(call)) this.#closeInterrupted(call, id);
     if (open === undefined || leftOver.length > 0) return;
@@ -112,6 +119,23 @@ export class Recording {
     apply(this.#state, timestamped);
     this.#rollout.append(timestamped);
     return timestamped;
+  }
+}
+
+/** The change of the handle's mirror that no event reports. */
+function mirrorChange(line: OwnLine): MirrorChange | undefined {
+  if (line.type !== "cody") return undefined;
+  const { payload } = line;
+  switch (payload.type) {
+    case "named":
+      return { type: "named", name: payload.name };
+    case "pinned":
+      return { type: "pinned", pinned: payload.pinned };
+    case "approval_requested":
+    case "approval_decided":
+      return { type: payload.type, callId: payload.call_id };
+    default:
+      return undefined;
   }
 }
 

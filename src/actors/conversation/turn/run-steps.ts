@@ -111,16 +111,15 @@ export async function runSteps(
     const isTruncated = outcome.finishReason === "length";
     if (isTruncated) context.publish({ type: "warning", message: truncatedWarning });
     if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
-    refuseInvalidCalls(context, turn, calls);
+    refuseInvalidCalls(context, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }
 }
 
 /** Runs before anything else is asked or run: a resume must not find these calls open and take them for valid. */
-function refuseInvalidCalls(context: StepContext, turn: ActiveTurn, calls: readonly NormalizedCall[]): void {
+function refuseInvalidCalls(context: StepContext, calls: readonly NormalizedCall[]): void {
   for (const { call, args, problem } of calls) {
     if (problem === undefined) continue;
-    turn.toolCalls.push(call);
     context.budget.callEnded({ name: nameAndArguments(call).name, args, success: false, output: problem });
     for (const payload of callOutputs([call], problem, { success: false }))
       context.record({ type: "response_item", payload });
@@ -252,10 +251,7 @@ function stepListener(
       turn.addText(itemId, delta);
       context.publish({ type: "agent_message_delta", delta, item_id: itemId });
     },
-    reasoningDelta: (itemId, delta) => {
-      turn.addReasoning(delta);
-      context.publish({ type: "agent_reasoning_delta", delta, item_id: itemId });
-    },
+    reasoningDelta: (itemId, delta) => context.publish({ type: "agent_reasoning_delta", delta, item_id: itemId }),
     toolCallStart: (itemId, callId, name) => callEvents.start(itemId, callId, name),
     toolCallDelta: (itemId, delta) => callEvents.delta(itemId, delta),
     room: () => context.eventRoom(),

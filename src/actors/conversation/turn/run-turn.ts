@@ -20,10 +20,15 @@ import { TurnBudget } from "./turn-budget.js";
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
  */
 export async function runTurn(context: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts, cell } = context;
+  const { parts } = context;
   await yieldFairly("begin");
-  const turn = new ActiveTurn(parts.newId(), input.submissionId, parts.now(), input.items);
-  cell.turn = turn;
+  const turn = beginTurn(context, {
+    // As in Codex, a turn has the id of its submission.
+    turnId: input.submissionId,
+    submissionId: input.submissionId,
+    startedAt: parts.now(),
+    input: input.items,
+  });
   if (input.isOutside) turn.noteOutside("the message");
   recordInput(context, turn, input);
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
@@ -33,16 +38,24 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
 export async function continueTurn(
   context: ConversationContext,
   open: { readonly id: string; readonly startedAt: string },
+  submissionId: string,
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = new ActiveTurn(open.id, "", new Date(open.startedAt), []);
-  context.cell.turn = turn;
+  const turn = beginTurn(context, { turnId: open.id, submissionId, startedAt: new Date(open.startedAt), input: [] });
   // It is not recorded what the turn has read so far, so it counts as outside content.
   turn.noteOutside("a turn of an earlier process");
   // The current settings apply, not the recorded ones: a file must not grant rights.
   const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
   await runTurnToEnd(context, turn, request, leftOver, signal);
+}
+
+function beginTurn(
+  { cell, publish }: ConversationContext,
+  turn: ConstructorParameters<typeof ActiveTurn>[0],
+): ActiveTurn {
+  cell.turn = new ActiveTurn(turn, (change) => publish({ type: "mirror", change }, turn.submissionId));
+  return cell.turn;
 }
 
 /** A file may contain an invalid schema. */
@@ -71,6 +84,7 @@ async function runTurnToEnd(
   for (const message of await parts.refreshInstructions(settings, signal)) {
     context.publish({ type: "warning", message }, id);
   }
+  publishPrompt(context, id);
   // All conversations of a folder wait for the same read and would continue together.
   await yieldFairly("begin");
   using budget = new TurnBudget(parts.limits, signal);
@@ -111,6 +125,14 @@ async function runTurnToEnd(
   const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, parts.now()), ...cost });
+}
+
+/** Publishes the system prompt for the handle, if it has changed. */
+function publishPrompt({ parts, cell, publish }: ConversationContext, id: string): void {
+  const text = parts.instructions(cell.settings);
+  if (text === cell.prompt) return;
+  cell.prompt = text;
+  publish({ type: "mirror", change: { type: "prompt", text } }, id);
 }
 
 function recordInput(

@@ -11,10 +11,10 @@ export async function diffCommand(context: ContextOf<"diff">): Promise<number> {
   const changes = await SavedChanges.read(places, rollout, context.terminal.env);
   const tracker = changes.diff(turn);
   for (const line of notStoredLines(changes.leftOut(turn))) await context.tell(line.trim());
-  const takenBack = changes.takenBack(turn);
-  for (const line of undoneLines(takenBack, changes.turns)) await context.tell(line);
+  const reverted = changes.reverted(turn);
+  for (const line of undoneLines(reverted, changes.turns)) await context.tell(line);
   if (context.flags.json) await printLine(context, JSON.stringify({ id: rollout.id, ...tracker.turnDiff() }));
-  else if (tracker.isEmpty) await context.tell(noChanges(turn, takenBack.length > 0));
+  else if (tracker.isEmpty) await context.tell(noChanges(turn, reverted.length > 0));
   else if (context.flags.stat) await printLine(context, statText(tracker.files, tracker.getSummary()).join("\n"));
   else await context.terminal.stdout.writeExact(tracker.generateUnifiedDiff());
   return 0;

@@ -54,10 +54,10 @@ export class SavedChanges {
   diff(turn: number | undefined): TurnDiffTracker {
     const turnId = turn === undefined ? undefined : this.idOf(turn);
     const tracker = new TurnDiffTracker();
-    const isMeant = ({ kind, turn_id }: NumberedRecord) =>
+    const isSelected = ({ kind, turn_id }: NumberedRecord) =>
       turnId === undefined || (kind === "turn" && turn_id === turnId);
     const folders = [this.folder.folder];
-    for (const { files } of this.records.filter(isMeant)) diffChanges({ files, folders }, tracker);
+    for (const { files } of this.records.filter(isSelected)) diffChanges({ files, folders }, tracker);
     const open = this.unfinished;
     if (open !== undefined && (turnId === undefined || open.turnId === turnId)) diffChanges(open, tracker);
     return tracker;
@@ -75,13 +75,13 @@ export class SavedChanges {
   }
 
   /** The records of one turn, or of all turns, that were undone and not restored since. */
-  takenBack(turn: number | undefined): readonly NumberedRecord[] {
+  reverted(turn: number | undefined): readonly NumberedRecord[] {
     const turnId = turn === undefined ? undefined : this.idOf(turn);
-    const isTakenBack = ({ number }: NumberedRecord): boolean =>
-      this.records.some((record) => record.of === number && !isTakenBack(record));
-    const isMeant = ({ kind, turn_id }: NumberedRecord): boolean =>
+    const isReverted = ({ number }: NumberedRecord): boolean =>
+      this.records.some((record) => record.of === number && !isReverted(record));
+    const isSelected = ({ kind, turn_id }: NumberedRecord): boolean =>
       kind === "turn" && (turnId === undefined || turn_id === turnId);
-    return this.records.filter((record) => isMeant(record) && isTakenBack(record));
+    return this.records.filter((record) => isSelected(record) && isReverted(record));
   }
 
   idOf(turn: number): string {

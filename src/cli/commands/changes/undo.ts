@@ -60,9 +60,9 @@ async function chosen(
   const { records, turns } = changes;
   const turnId = turn === undefined ? undefined : changes.idOf(turn);
   const kind = context.flags.undo ? "undo" : "turn";
-  const isMeant = (record: NumberedRecord): boolean =>
+  const isSelected = (record: NumberedRecord): boolean =>
     record.kind === kind && (turnId === undefined || record.turn_id === turnId);
-  const found = chooseRecord(records, changes.folder.folder, isMeant, turnId !== undefined);
+  const found = chooseRecord(records, changes.folder.folder, isSelected, turnId !== undefined);
   if (found !== undefined) return { ...found, rollout, changes, what: recordText(found.record, turns) };
   throw new CommandError(context.flags.undo ? "No undo to revert" : "No changes to undo", exitCodes.failed, [
     "To see the recorded changes: cody diff --stat",

@@ -18,7 +18,7 @@ export async function forkCommand(context: ContextOf<"fork">): Promise<number> {
   if (saved.status === "not_saved") throw new CommandError(`Not forked: ${saved.reason}`, exitCodes.failed);
   return await continueConversation(context, workspace, interruption, {
     conversation,
-    said: "Forked conversation",
+    headline: "Forked conversation",
     forkedFrom: target.id,
   });
 }

@@ -24,7 +24,7 @@ export async function resumeCommand(context: ContextOf<"resume">): Promise<numbe
   const forkedFrom = conversation.id === target.id ? undefined : target.id;
   return await continueConversation(context, workspace, interruption, {
     conversation,
-    said: "Resumed conversation",
+    headline: "Resumed conversation",
     forkedFrom,
   });
 }
@@ -48,7 +48,7 @@ async function resumeTarget(context: ContextOf<"resume">, { key, places }: Works
 interface OpenedConversation {
   readonly conversation: Conversation;
   /** The beginning of the output line, such as "Resumed conversation". */
-  readonly said: string;
+  readonly headline: string;
   /** The id of the original, if this is a copy. */
   readonly forkedFrom?: string | undefined;
 }
@@ -58,13 +58,13 @@ export async function continueConversation(
   context: SharedContext<SettingFlag>,
   workspace: Workspace,
   interruption: Interruption,
-  { conversation, said, forkedFrom }: OpenedConversation,
+  { conversation, headline, forkedFrom }: OpenedConversation,
 ): Promise<number> {
   const { id, name } = conversation;
   const { provider, model } = conversation.settings;
   const isActive = await workspace.makeActive(conversation);
   const lines = [
-    `✓ ${said}: ${id}`,
+    `✓ ${headline}: ${id}`,
     ...(name === undefined ? [] : [`  Name: ${name}`]),
     ...(forkedFrom === undefined ? [] : [`  Forked from: ${forkedFrom}`]),
     `  Provider: ${provider} (${model})`,

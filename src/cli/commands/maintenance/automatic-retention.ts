@@ -1,6 +1,7 @@
 import { readRetention, isTimeToRun } from "../../../actors/retention/plan-retention.js";
 import { loadConfig } from "../../../config/load-config.js";
 import { effectiveRetention, type RetentionSettings } from "../../../config/settings/effective-settings.js";
+import { errorMessage } from "../../../base/error-message.js";
 import { counted } from "../../../base/text/counted.js";
 import { configFlags } from "../../arguments/config-flags.js";
 import type { SettingFlag } from "../../arguments/flag-table.js";
@@ -34,7 +35,7 @@ export async function automaticRetention(context: SharedContext<SettingFlag | "c
       await context.tell(`Cannot clean up ${sessionId}: ${error}`);
     }
   } catch (error) {
-    context.log("warn", `retention failed: ${error instanceof Error ? error.message : String(error)}`);
+    context.log("warn", `retention failed: ${errorMessage(error)}`);
   }
 }
 

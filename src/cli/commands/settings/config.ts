@@ -75,10 +75,10 @@ async function showAll(context: ContextOf<"config">): Promise<number> {
 
 /** For each setting that is set, lists all its sources; the effective one comes first. */
 async function explain(context: ContextOf<"config">): Promise<number> {
-  const { settings, said, show } = await effectiveConfig(context);
-  const others = [...said.keys()].filter((key) => !settings.has(key)).toSorted();
+  const { settings, sources, show } = await effectiveConfig(context);
+  const others = [...sources.keys()].filter((key) => !settings.has(key)).toSorted();
   const explained = [...settings.keys(), ...others].flatMap((key) => {
-    const places = said.get(key)?.map((one) => ({ source: one.source, value: valueText(show(key, one.value)) }));
+    const places = sources.get(key)?.map((one) => ({ source: one.source, value: valueText(show(key, one.value)) }));
     const value = settings.get(key)?.value;
     return places === undefined ? [] : [{ key, value: value === undefined ? null : show(key, value), said: places }];
   });

@@ -49,7 +49,7 @@ interface ShownSetting {
 interface EffectiveConfig {
   /** By name: first every setting with a single value, then the table entries, sorted. */
   readonly settings: ReadonlyMap<string, ShownSetting>;
-  readonly said: ReadonlyMap<string, readonly SourcedValue[]>;
+  readonly sources: ReadonlyMap<string, readonly SourcedValue[]>;
   readonly show: MaskValue;
 }
 
@@ -88,7 +88,7 @@ export async function effectiveConfig(context: CommandContext, requested?: strin
       ...configKeys.map((key) => [key, { value: valueOf(key), source: found[key] }] as const),
       ...tableSettings({ ...values, providers, mcp_servers: mcpServers }, sourcesByKey),
     ]),
-    said: sourcesByKey,
+    sources: sourcesByKey,
     show: createValueMask([...configuredKeys(providers), ...secrets, ...secretsOf(env)]),
   };
 }

@@ -12,7 +12,7 @@ import { authorizeUrl, loginSecrets, CallbackServer } from "./browser-login.js";
 import { numberFlag } from "../../format.js";
 
 /** The port the issuer redirects browsers to. */
-const usualPort = 1_455;
+const defaultPort = 1_455;
 const loginTimeoutMs = 10 * 60_000;
 const exchangeMs = 30_000;
 
@@ -42,7 +42,7 @@ export async function loginCommand(context: ContextOf<"login">): Promise<number>
 
 async function tokensOf(context: ContextOf<"login">, facts: LoginFacts, signal: AbortSignal): Promise<TokenSet> {
   const secrets = loginSecrets();
-  const port = numberFlag("--port", context.flags.port) ?? usualPort;
+  const port = numberFlag("--port", context.flags.port) ?? defaultPort;
   await using callback = await CallbackServer.open({ port, state: secrets.state });
   const { redirectUri } = callback;
   const url = authorizeUrl(facts, secrets, redirectUri);

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
-import { newConversationId } from "../../../actors/conversation/open/opener.js";
+import { newConversationId } from "../../../actors/conversation/open/open-conversation.js";
 import type { ConversationPlaces } from "../../../config/paths.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import type { Choice } from "../../conversations/choose-conversation.js";

@@ -226,10 +226,10 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   const rollout = { id: conversation.id, path: conversation.rolloutPath };
   const { undoneLines } = await import("../../commands/changes/undo-text.js");
   const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
-  const [tracker, takenBack] = [changes.diff(turn), changes.takenBack(turn)];
+  const [tracker, reverted] = [changes.diff(turn), changes.reverted(turn)];
   const diffLines = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
-  const lines = tracker.isEmpty ? [noChanges(turn, takenBack.length > 0)] : diffLines;
-  await printLines(context, [...undoneLines(takenBack, changes.turns), ...lines]);
+  const lines = tracker.isEmpty ? [noChanges(turn, reverted.length > 0)] : diffLines;
+  await printLines(context, [...undoneLines(reverted, changes.turns), ...lines]);
   return "stay";
 }
 

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { fieldsOf, textOf } from "../../../base/is-record.js";
 import { ImportError } from "../../../base/errors.js";
 import type { ResponseItem, ContentPart, ItemOrigin } from "../../../messages/response-item.js";
 import type { LineObject } from "../../file/lines.js";
@@ -7,9 +8,7 @@ import { KeptItemBuffer } from "../import/entry-path.js";
 import { type Losses, sourceLines, type ReadSource, type SourceFile, type SourceRecord } from "../import/source.js";
 import {
   type Fields,
-  fieldsOf,
   nonBlankText,
-  textOf,
   messageOf,
   summaryItem,
   textPart,

@@ -1,7 +1,7 @@
 import { ImportError } from "../../../base/errors.js";
-import { isRecord } from "../../../base/is-record.js";
+import { isRecord, fieldsOf, textOf } from "../../../base/is-record.js";
 import type { LineObject } from "../../file/lines.js";
-import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
+import { nonBlankText } from "../import/parts.js";
 import { type KeptRange, EntryPath } from "../import/entry-path.js";
 import { type Losses, sourceLines, type SourceFacts, type SourceFile } from "../import/source.js";
 

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { fieldsOf, textOf } from "../../../base/is-record.js";
 import { CorruptedRolloutError, ImportError } from "../../../base/errors.js";
 import { bareId } from "../../../base/text/conversation-id.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
@@ -16,7 +17,7 @@ import {
   type SourceFile,
   type SourceRecord,
 } from "../import/source.js";
-import { fieldsOf, nonBlankText, textOf } from "../import/parts.js";
+import { nonBlankText } from "../import/parts.js";
 import { lineFacts } from "../lines/detect-format.js";
 import { ForeignLineReader } from "../lines/foreign-line-reader.js";
 

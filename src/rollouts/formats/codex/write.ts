@@ -26,8 +26,8 @@ export async function* writeCodex({ survey, batches }: WriterInput): AsyncGenera
  * up in its own configuration, and so is the history base, because the file contains the complete history.
  */
 function firstLine({ conversationId, createdAt, provider, model, meta }: ExportFacts): OwnLine {
-  const { model_provider: _, history_mode: __, history_base: ___, ...said } = meta ?? unknownMeta;
-  const payload = { ...said, id: codexId(conversationId), timestamp: createdAt, source: "cli" };
+  const { model_provider: _, history_mode: __, history_base: ___, ...metaFields } = meta ?? unknownMeta;
+  const payload = { ...metaFields, id: codexId(conversationId), timestamp: createdAt, source: "cli" };
   // A second id of the same conversation, which newer Codex prefers.
   Reflect.deleteProperty(payload, "session_id");
   const known = provider !== undefined && model !== undefined;

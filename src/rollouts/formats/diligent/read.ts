@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/is-record.js";
+import { isRecord, fieldsOf, textOf } from "../../../base/is-record.js";
 import { ImportError } from "../../../base/errors.js";
 import {
   type ResponseItem,
@@ -10,9 +10,7 @@ import type { LineObject } from "../../file/lines.js";
 import { codexRecords } from "../codex/read.js";
 import {
   type Fields,
-  fieldsOf,
   nonBlankText,
-  textOf,
   summaryItem,
   blocksOf,
   imagePart,

@@ -251,7 +251,7 @@ class EntryWriter {
 
   #isShown(item: ResponseItem): boolean {
     const part = plainPart(item, () => undefined);
-    return part !== undefined && !(part.type === "said" && part.role === "system");
+    return part !== undefined && !(part.type === "message" && part.role === "system");
   }
 
   *#changeModel(provider: string, model: string, timestamp: string): Generator<string> {
@@ -272,7 +272,7 @@ class EntryWriter {
       const toolName = this.#names.get(part.id) ?? "";
       return { role: "tool_result", toolCallId: part.id, toolName, output: part.output, isError: false };
     }
-    return part.type === "said" && part.role === "user" ? { role: "user", content: part.text } : undefined;
+    return part.type === "message" && part.role === "user" ? { role: "user", content: part.text } : undefined;
   }
 
   #message(message: object, items: readonly ResponseItem[], timestamp: string): string {
@@ -304,7 +304,7 @@ function modelKey(provider: string, model: string): string {
 /** Returns the block of a part that belongs into the current model message; undefined for other parts. */
 function blockOf(part: PlainPart): object | undefined {
   switch (part.type) {
-    case "said":
+    case "message":
       return part.role === "assistant" ? { type: "text", text: part.text } : undefined;
     case "thought":
       return {

@@ -1,9 +1,10 @@
+import { fieldsOf, textOf } from "../../../base/is-record.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { lineFacts, isoTime } from "../lines/detect-format.js";
 import { messageItems } from "./items.js";
 import type { LineObject } from "../../file/lines.js";
 import { codexRecords } from "../codex/read.js";
-import { fieldsOf, textOf } from "../import/parts.js";
+
 import {
   type Losses,
   sourceLines,

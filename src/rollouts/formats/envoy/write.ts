@@ -99,7 +99,7 @@ function finishedCall({ id, name, input }: Called, output: string): object {
 /** Writes calls whose results do not follow immediately in the SDK's own form. */
 function messageOf(part: PlainPart, names: ReadonlyMap<string, string>): object {
   switch (part.type) {
-    case "said":
+    case "message":
       return { role: part.role, content: part.text };
     case "thought":
       return {

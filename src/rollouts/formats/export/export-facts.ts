@@ -1,3 +1,4 @@
+import { textOf } from "../../../base/is-record.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { bareId, shownId } from "../../../base/text/conversation-id.js";
 import { isPrintable } from "../../../base/text/conversation-name.js";
@@ -110,8 +111,8 @@ class Facts {
       createdAt,
       lastUpdated: this.#lastTime ?? createdAt,
       meta: this.#meta?.payload,
-      provider: text(metadata["provider"]) ?? this.#meta?.payload.model_provider ?? this.#firstContext?.provider,
-      model: text(metadata["model"]) ?? this.#firstContext?.model,
+      provider: textOf(metadata["provider"]) ?? this.#meta?.payload.model_provider ?? this.#firstContext?.provider,
+      model: textOf(metadata["model"]) ?? this.#firstContext?.model,
       context: this.#context,
       usage: this.#usage,
       headings: this.#headings,
@@ -153,10 +154,6 @@ export function turnTitle({ entries }: Pick<ExportedTurn, "entries">): string {
     if (line !== undefined && line !== "") return shortened(line, maxTitleChars);
   }
   return "";
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }
 
 /** Input of a format's writer. */

@@ -7,7 +7,14 @@ import {
   type ToolOutputContent,
   webSearchText,
 } from "../../../messages/response-item.js";
-import { type Attachment, callOf, isAttachment, isOutput, reasoningTexts, outputText } from "../../history-messages.js";
+import {
+  type Attachment,
+  callOf,
+  isAttachment,
+  isCallOutput,
+  reasoningTexts,
+  outputText,
+} from "../../history-messages.js";
 import type { TurnEntry } from "./turns.js";
 
 /** A piece of a transcript for a human reader. */
@@ -58,7 +65,7 @@ function itemParts(item: ResponseItem, calls: Map<string, Call>): Part[] {
     calls.set(call.call_id, part);
     return [part];
   }
-  if (isOutput(item)) {
+  if (isCallOutput(item)) {
     const known = calls.get(item.call_id);
     // An output without a call, or a second one for the same call, is still shown.
     if (known === undefined || known.output !== undefined) {
@@ -87,7 +94,7 @@ function messageParts(item: MessageItem): Part[] {
 
 /** An item reduced to what other formats can represent. */
 export type PlainPart =
-  | { readonly type: "said"; readonly role: "user" | "assistant" | "system"; readonly text: string }
+  | { readonly type: "message"; readonly role: "user" | "assistant" | "system"; readonly text: string }
   | { readonly type: "thought"; readonly text: string; readonly signature: string | undefined }
   | { readonly type: "called"; readonly id: string; readonly name: string; readonly input: unknown }
   | { readonly type: "answered"; readonly id: string; readonly output: string };
@@ -106,7 +113,7 @@ export function plainPart(item: ResponseItem, leave: (kind: string) => void): Pl
   if (call !== undefined) {
     return { type: "called", id: call.call_id, name: call.name, input: inputOf(item, call.arguments) };
   }
-  if (isOutput(item)) {
+  if (isCallOutput(item)) {
     if (typeof item.output !== "string") for (const part of item.output) if (!("text" in part)) leave(part.type);
     return { type: "answered", id: item.call_id, output: textOf(item.output) };
   }
@@ -117,7 +124,7 @@ export function plainPart(item: ResponseItem, leave: (kind: string) => void): Pl
 function messagePart(item: MessageItem, leave: (kind: string) => void): PlainPart {
   for (const part of item.content) if (!("text" in part)) leave(part.type);
   const role = item.role === "user" || item.role === "assistant" ? item.role : "system";
-  return { type: "said", role, text: messageText(item) };
+  return { type: "message", role, text: messageText(item) };
 }
 
 function textOf(output: Parameters<typeof outputText>[0]): string {

@@ -91,16 +91,16 @@ export class TurnCollector {
 
   #item(item: ResponseItem, timestamp: string): ExportedTurn | undefined {
     this.#isNew(item);
-    const isAsked = isRealUserMessage(item) && !("pinned" in item && item.pinned === true);
-    const before = this.#startsTurn(isAsked) ? this.#start(timestamp) : undefined;
+    const isUserMessage = isRealUserMessage(item) && !("pinned" in item && item.pinned === true);
+    const before = this.#startsTurn(isUserMessage) ? this.#start(timestamp) : undefined;
     this.#current?.entries.push({ type: "item", timestamp, item });
     if (item.type === "message" ? item.role === "assistant" : item.type !== "ghost_snapshot") this.#isAnswered = true;
     return before;
   }
 
-  #startsTurn(isAsked: boolean): boolean {
+  #startsTurn(isUserMessage: boolean): boolean {
     if (this.#current === undefined || this.#announced !== undefined) return true;
-    return isAsked && (this.#mode === "over" || (this.#mode === "unframed" && this.#isAnswered));
+    return isUserMessage && (this.#mode === "over" || (this.#mode === "unframed" && this.#isAnswered));
   }
 
   #start(timestamp: string): ExportedTurn | undefined {

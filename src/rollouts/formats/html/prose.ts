@@ -12,7 +12,7 @@ const entities: Readonly<Record<string, string>> = {
  * Invisible characters and those that change the text around them: control characters except tab and newline,
  * direction marks, zero-width characters except the joiners of letters and emoji, and lone surrogates.
  */
-const unseen =
+const invisible =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
@@ -214,12 +214,12 @@ function kindOf(line: string): string | undefined {
 
 /** Escapes a text for HTML and shows invisible characters by their code. */
 export function escapeHtml(text: string): string {
-  return plain(text).replaceAll(unseen, (character) => `<span class="c">${codeOf(character)}</span>`);
+  return plain(text).replaceAll(invisible, (character) => `<span class="c">${codeOf(character)}</span>`);
 }
 
 /** Escapes a text where no elements are allowed: in a double-quoted attribute or a title. */
 export function escapedValue(text: string): string {
-  return plain(text).replaceAll(unseen, (character) => `[${codeOf(character)}]`);
+  return plain(text).replaceAll(invisible, (character) => `[${codeOf(character)}]`);
 }
 
 function plain(text: string): string {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { open } from "node:fs/promises";
-import { isRecord } from "../../../base/is-record.js";
+import { isRecord, fieldsOf } from "../../../base/is-record.js";
 import { systemReason } from "../../../base/system-error.js";
 import { ImportError } from "../../../base/errors.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
@@ -12,7 +12,7 @@ import { readEntrySource } from "../diligent/read.js";
 import { readMessageSource } from "../envoy/read.js";
 import { readJsonSource, isJsonHistory } from "../json/read.js";
 import { detectLineFormat } from "../lines/detect-format.js";
-import { type Fields, fieldsOf } from "./parts.js";
+import { type Fields } from "./parts.js";
 import {
   type ImportFormat,
   importFormats,

@@ -1,5 +1,7 @@
-import { isRecord } from "../../../base/is-record.js";
+import { textOf } from "../../../base/is-record.js";
 import type { ContentPart, MessageItem, ResponseItem } from "../../../messages/response-item.js";
+
+export { fieldsOf } from "../../../base/is-record.js";
 
 export function textPart(role: MessageItem["role"], text: string): ContentPart {
   return { type: role === "assistant" ? "output_text" : "input_text", text };
@@ -49,14 +51,6 @@ export function shellCommand({ command, output, exitCode }: Fields): ResponseIte
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns an object's fields; none for any other value. */
-export function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
 /** Returns a text unless it is blank. */
 export function nonBlankText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

@@ -112,9 +112,9 @@ export class TurnLines {
     const turn = this.#turn;
     if (turn === undefined) return;
     turn.timestamp = timestamp;
-    const isSaid = item.type === "message" && item.role === "assistant";
-    if (isSaid || item.type !== "message") turn.answered = true;
-    turn.lastAnswer = isSaid ? messageText(item) : undefined;
+    const isAnswer = item.type === "message" && item.role === "assistant";
+    if (isAnswer || item.type !== "message") turn.answered = true;
+    turn.lastAnswer = isAnswer ? messageText(item) : undefined;
   }
 
   #beginTurn(timestamp: string): OwnLine[] {

@@ -1,5 +1,5 @@
 import { CompactionNotes } from "../../../messages/compaction.js";
-import { isRecord } from "../../../base/is-record.js";
+import { isRecord, fieldsOf, textOf } from "../../../base/is-record.js";
 import { messageText, ResponseItem } from "../../../messages/response-item.js";
 import { addUsage, noTokens, TokenUsage, TokenUsageInfo } from "../../../messages/token-usage.js";
 import { isoTime } from "../lines/detect-format.js";
@@ -7,7 +7,7 @@ import { applyToHistory } from "../../file/history.js";
 import type { LineObject } from "../../file/lines.js";
 import { shownEvents } from "../../turns.js";
 import { codexRecords } from "../codex/read.js";
-import { type Fields, fieldsOf, textOf } from "../import/parts.js";
+import { type Fields } from "../import/parts.js";
 import type { Losses, SourceRecord } from "../import/source.js";
 
 const knownItem = ResponseItem.options[0];

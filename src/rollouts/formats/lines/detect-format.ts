@@ -1,3 +1,4 @@
+import { textOf } from "../../../base/is-record.js";
 const secondsBelow = 1e11;
 const maxTime = 8.64e15;
 
@@ -58,10 +59,10 @@ export function lineFacts(value: Value): LineFacts {
 
 function factsOf(form: LineFormat, value: Value): LineFacts {
   if (form === "turn") return named(table(value["metadata"]));
-  if (form === "entry") return { ...named(value), model: text(value["modelId"]), cwd: text(value["cwd"]) };
+  if (form === "entry") return { ...named(value), model: textOf(value["modelId"]), cwd: textOf(value["cwd"]) };
   const { type, projectPath, gitCommit, ...message } = table(value["message"]);
   if (type !== "session-start") return {};
-  return { ...named(message), cwd: text(projectPath), commit: text(gitCommit) };
+  return { ...named(message), cwd: textOf(projectPath), commit: textOf(gitCommit) };
 }
 
 /** Returns the user's text in a line; undefined when it has no user message. */
@@ -72,18 +73,14 @@ export function foreignUserText(value: Value): string | undefined {
   if (userMessage === undefined) return undefined;
   const { content } = userMessage;
   return Array.isArray(content)
-    ? content.flatMap((part) => text(table(part)["text"]) ?? []).join("\n")
-    : (text(content) ?? "");
+    ? content.flatMap((part) => textOf(table(part)["text"]) ?? []).join("\n")
+    : (textOf(content) ?? "");
 }
 
 function named({ provider, model }: Value): LineFacts {
-  return { provider: text(provider), model: text(model) };
+  return { provider: textOf(provider), model: textOf(model) };
 }
 
 function table(value: unknown): Value {
   return typeof value === "object" && value !== null ? (value as Value) : {};
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -3,17 +3,16 @@ import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
 import { type ContextWindow, contextWindow, factsOf, priceOf } from "../../../config/models/models.js";
 import { type Homes, privatePaths } from "../../../config/paths.js";
-import { type ProjectFinder, type ProjectRoots, isTrustedRoot } from "../../../config/project/project.js";
+import { ProjectFinder, type ProjectRoots, isTrustedRoot, readGitInfo } from "../../../config/project/project.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
-import type { Event, EventMsg } from "../../../messages/event.js";
+import type { GitInfo } from "../../../messages/rollout-line.js";
 import { check } from "../../../base/parse.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
-import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import { builtInProviders } from "../../../providers/offline/provider.js";
 import { clientProvider } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
@@ -28,27 +27,23 @@ import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
-import type { Lease, ServerLeases } from "../../mcp/server-leases.js";
+import type { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
-import type { CompactionParts } from "../conversation-context.js";
+import type { CompactionParts, TurnParts } from "../conversation-context.js";
 import { strategiesByName, type ManagerOptions } from "./manager-options.js";
-import type { Conversation } from "../handle.js";
 import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
-import type { ConversationState } from "../state/state.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import { type ConversationPrompt, ProjectContext } from "../turn/system-prompt.js";
 import { defaultRetry } from "../turn/call-model.js";
-import { spawnConversation } from "./spawn-conversation.js";
-import type { SessionSource } from "../../../messages/turn-context.js";
+import type { SessionSource, StartSource } from "../../../messages/turn-context.js";
 
-/** The manager's parts that its conversations share. */
-export interface SpawnerParts {
+/** What the conversations of one thread get from their manager. */
+interface HostParts {
   readonly options: ManagerOptions;
   readonly homes: Homes;
-  readonly projects: ProjectFinder;
   readonly config: Config;
-  readonly store: Pick<Store, "read">;
+  readonly store: Store;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
@@ -57,34 +52,22 @@ export interface SpawnerParts {
   readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
-  /** Called before any other code gets the conversation. */
-  onOpen(conversation: Conversation): void;
-  onEvent(event: Event): void;
-  onEnd(conversationId: string): void;
 }
 
-/** The inputs of one conversation. */
-export interface SpawnInput extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"> {
+/** What distinguishes one conversation from the others of its host. */
+interface OwnParts extends Pick<OpenedRollout, "blobs" | "snapshots"> {
   readonly conversationId: string;
-  readonly state: ConversationState;
-  /** The transcript shown on resume. */
-  readonly shown: readonly EventMsg[];
-  readonly settings: Settings;
   readonly prompt: ConversationPrompt;
   readonly sessionSource: SessionSource;
-  readonly recordedCwd: string | undefined;
-  readonly continuesOpenTurn: boolean;
-  readonly notice: string | undefined;
-  readonly lease: Lease | undefined;
-  onRenamed(): Promise<SaveOutcome>;
-  onPinned(): Promise<SaveOutcome>;
+  readonly servers: ConversationServers | undefined;
 }
 
-/**
- * Starts conversations with the resources that a manager shares: providers, tools, servers, instructions, compaction.
- */
-export class ConversationSpawner {
-  readonly #parts: SpawnerParts;
+/** What all conversations of a thread share: the store, providers, tools, servers, instructions and compaction. */
+export class ConversationHost {
+  readonly config: Config;
+  readonly store: Store;
+  readonly projects: ProjectFinder = new ProjectFinder();
+  readonly #parts: HostParts;
   readonly #providers: Providers;
   readonly #tools: Toolbox;
   readonly #outputMemory = new OutputMemory();
@@ -92,14 +75,17 @@ export class ConversationSpawner {
   readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #context: ProjectContext;
+  readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
-  constructor(parts: SpawnerParts) {
+  constructor(parts: HostParts) {
     this.#parts = parts;
+    this.config = parts.config;
+    this.store = parts.store;
     this.#context = new ProjectContext(parts.config, {
       homes: parts.homes,
-      projects: parts.projects,
+      projects: this.projects,
       knowledge: parts.knowledge,
-      now: () => this.#now(),
+      now: () => this.now(),
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#privatePaths = privatePaths(parts.homes);
@@ -116,7 +102,7 @@ export class ConversationSpawner {
   /** Resolves a conversation's settings from the requested, recorded and configured ones. */
   settings(recorded: ConversationConfig, conversation: ConversationConfig): ResolvedSettings {
     return resolveSettings({
-      config: this.#parts.config,
+      config: this.config,
       recorded,
       conversation,
       env: this.#parts.options.env ?? {},
@@ -130,21 +116,48 @@ export class ConversationSpawner {
     return this.#parts.options.cwd ?? process.cwd();
   }
 
+  /** How new conversations are started, as recorded in their first line. */
+  get source(): StartSource {
+    return this.#parts.options.source ?? "non_interactive";
+  }
+
+  now(): Date {
+    return this.#parts.options.now?.() ?? new Date();
+  }
+
   /** Returns the system prompt of a new conversation, with its files already read. */
   openPrompt(cwd: string): Promise<ConversationPrompt> {
     return this.#context.openPrompt(cwd);
   }
 
-  /** Leases the servers for a project, with a notice for the user. */
-  leaseServers({ realRoot }: ProjectRoots): ReturnType<ServerLeases["open"]> {
-    return this.#parts.servers.open(realRoot);
+  /** Reads git information of a project. Conversations that are opened together read it once. */
+  gitInfo(root: string): Promise<GitInfo | undefined> {
+    const known = this.#gitInfos.get(root);
+    if (known !== undefined) return known;
+    const lookup = readGitInfo(root).finally(() => this.#gitInfos.delete(root));
+    this.#gitInfos.set(root, lookup);
+    return lookup;
   }
 
-  /** Starts the actor of a conversation whose rollout is open. */
-  async spawn({ lease, snapshots, ...parts }: SpawnInput): Promise<Conversation> {
-    const servers = lease === undefined ? undefined : await this.#serversOf(lease);
-    const conversation = spawnConversation({
-      ...parts,
+  /** Leases the servers of a project, with a notice for the user. */
+  async openServers({ realRoot }: ProjectRoots): Promise<{
+    readonly servers: ConversationServers | undefined;
+    readonly notice: string | undefined;
+  }> {
+    const { lease, notice } = await this.#parts.servers.open(realRoot);
+    if (lease === undefined) return { servers: undefined, notice };
+    const { ConversationServers: Servers } = await import("../../mcp/conversation-servers.js");
+    const own = { names: this.#tools.byName.keys(), specs: () => this.#tools.specs };
+    return { servers: new Servers(lease, own), notice };
+  }
+
+  /** The parts of a conversation's turns. */
+  turnParts({ conversationId, sessionSource, prompt, servers, blobs, snapshots }: OwnParts): HostedParts {
+    const { config } = this;
+    return {
+      conversationId,
+      sessionSource,
+      blobs,
       changes: snapshots && { places: snapshots, pool: this.#parts.pool, untracked: new Set() },
       retry: this.#parts.options.retry ?? defaultRetry,
       gate: this.#parts.gate,
@@ -154,35 +167,26 @@ export class ConversationSpawner {
       toolEnv: this.#toolEnv,
       privatePaths: this.#privatePaths,
       outputMemory: this.#outputMemory,
-      limits: effectiveGroup(this.#parts.config, "turnLimits"),
-      compaction: this.#compaction(parts.conversationId),
-      maxFileBytes: (effectiveSetting(this.#parts.config, "persistence.maxFileMegabytes") ?? Infinity) * 1_000_000,
-      maxTurns: effectiveSetting(this.#parts.config, "history.maxSize"),
+      limits: effectiveGroup(config, "turnLimits"),
+      compaction: this.#compaction(conversationId),
+      maxFileBytes: (effectiveSetting(config, "persistence.maxFileMegabytes") ?? Infinity) * 1_000_000,
+      maxTurns: effectiveSetting(config, "history.maxSize"),
       provider: (settings) => this.#providers.of(settings),
-      instructions: ({ cwd }) => parts.prompt.text(cwd),
-      refreshInstructions: ({ cwd }, signal) => parts.prompt.refresh(cwd, signal),
-      saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, parts.conversationId),
+      instructions: ({ cwd }) => prompt.text(cwd),
+      refreshInstructions: ({ cwd }, signal) => prompt.refresh(cwd, signal),
+      saveKnowledge: ({ cwd }) => this.#context.saveKnowledge(cwd, conversationId),
       isTrusted: (root) => isTrustedRoot(this.#parts.homes.home, root),
-      price: ({ model }) => priceOf(model, this.#parts.config.models),
-      facts: ({ model }) => factsOf(model, this.#parts.config.models),
+      price: ({ model }) => priceOf(model, config.models),
+      facts: ({ model }) => factsOf(model, config.models),
       countTokens: (text) => this.#parts.counts.ofText(text),
-      now: () => this.#now(),
+      now: () => this.now(),
       newId: uuidv7,
-      onEvent: (event) => this.#parts.onEvent(event),
-      onEnd: () => this.#parts.onEnd(parts.conversationId),
-    });
-    this.#parts.onOpen(conversation);
-    return conversation;
+    };
   }
 
   /** Releases the connections to providers; no turn may be running any more. */
   async close(): Promise<void> {
     await this.#providers.close();
-  }
-
-  async #serversOf(lease: Lease): Promise<ConversationServers> {
-    const { ConversationServers: Servers } = await import("../../mcp/conversation-servers.js");
-    return new Servers(lease, { names: this.#tools.byName.keys(), specs: () => this.#tools.specs });
   }
 
   #compaction(conversationId: string): CompactionParts {
@@ -210,11 +214,10 @@ export class ConversationSpawner {
       savedLines: () => store.read(conversationId),
     };
   }
-
-  #now(): Date {
-    return this.#parts.options.now?.() ?? new Date();
-  }
 }
+
+/** The parts of a turn that its host provides. */
+type HostedParts = Omit<TurnParts, "eventRoom"> & { readonly maxFileBytes: number };
 
 interface ProviderParts {
   readonly credentials: CredentialResolver;
@@ -260,8 +263,8 @@ class Providers {
 
   /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
   summaryBy(settings: Settings): SummaryProvider {
-    const { provider, api, baseUrl } = settings;
-    const access = this.#parts.credentials.accessTo(settings);
+    const { provider, api, baseUrl, login } = settings;
+    const access = this.#parts.credentials.accessTo({ provider, ...(login === undefined ? {} : { login }) });
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);
     if (isReached && api !== undefined) {
       return { kind: "wire", provider, api, baseUrl, access, env: proxyVariables(this.#env) };
