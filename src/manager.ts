@@ -25,10 +25,18 @@ import type { Store } from "./actors/conversation/store/store.js";
 import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
-import { RequestGate } from "./actors/limits/limits.js";
+import { startCredentials } from "./actors/credentials/start-credentials.js";
+import { startKnowledge } from "./actors/knowledge/knowledge.js";
+import { RequestGate, startLimits } from "./actors/limits/limits.js";
+import { startMcp } from "./actors/mcp/mcp.js";
+import { ServerLeases } from "./actors/mcp/server-leases.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
 import type { OpenConversation } from "./messages/actors/conversation.js";
+import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
+import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
+import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
+import type { McpAnswers, McpOp } from "./messages/actors/mcp.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -55,8 +63,10 @@ export class ConversationManager implements AsyncDisposable {
   readonly #cpu = openCpuPool();
   /** Starts no thread until something is summarized. */
   readonly #io = openIoPool();
-  readonly #gate: RequestGate;
-  readonly #credentials: CredentialResolver;
+  readonly #limits: Ref<LimitsOp, LimitsAnswers>;
+  readonly #credentials: Ref<CredentialsOp, CredentialsAnswers>;
+  readonly #knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
+  readonly #mcp: Ref<McpOp, McpAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
   readonly #host: ConversationHost;
@@ -100,16 +110,24 @@ export class ConversationManager implements AsyncDisposable {
     this.#counts = new TokenCounts(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
-    this.#gate = new RequestGate(config.limits ?? {});
-    this.#credentials = new CredentialResolver({
+    this.#limits = startLimits(config.limits ?? {}, (event) => gate.receive(event));
+    const gate = new RequestGate(this.#limits, { client: "main", limited: Object.keys(config.limits ?? {}) });
+    const learn = (secret: string): void => redactor.learn(secret);
+    this.#credentials = startCredentials({
       home: homes.home,
       env: options.env ?? {},
-      config,
+      logins: config.logins,
       now: () => this.#now().getTime(),
-      warn: (message) => this.#warn(message),
-      learn: (secret) => redactor.learn(secret),
+      onEvent: (event) => (event.type === "warning" ? this.#warn(event.message) : learn(event.secret)),
     });
-    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
+    const keys = { env: options.env ?? {}, providers: config.providers };
+    const credentials = new CredentialResolver(this.#credentials, { keys, learn });
+    this.#knowledge = startKnowledge({ redactor, now: this.#now });
+    const mcpOptions = { home: homes.home, env: options.env ?? {}, log: (text: string) => options.log?.(text) };
+    this.#mcp = startMcp(mcpOptions, (event) => servers.receive(event));
+    const configured = config.mcp_servers ?? {};
+    const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
+    const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts: this.#counts });
     this.#host = new ConversationHost({
       options,
@@ -118,8 +136,10 @@ export class ConversationManager implements AsyncDisposable {
       store: this.#store,
       compactor: this.#compactor,
       counts: this.#counts,
-      gate: this.#gate,
-      credentials: this.#credentials,
+      gate,
+      credentials,
+      servers,
+      knowledge: this.#knowledge,
       redactor,
       pool: this.#cpu,
     });
@@ -322,7 +342,9 @@ export class ConversationManager implements AsyncDisposable {
     this.#awake.close();
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
-    await Promise.all([this.#compactor.stop(), this.#gate.stop(), this.#credentials.stop()]);
+    await Promise.all(
+      [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
+    );
     await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#host.close()]);
     this.#all.close();
   }

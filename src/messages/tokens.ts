@@ -3,6 +3,10 @@ import * as z from "zod";
 /** Tokens are sent in headers, so they must not contain blanks or control characters. */
 const Word = z.string().regex(/^[!-~]{1,20000}$/);
 
+/** The subscriptions that a user can log in with. */
+export const LoginName = z.enum(["chatgpt", "claude"]);
+export type LoginName = z.infer<typeof LoginName>;
+
 /** The tokens of a login, as cody stores them. */
 export const TokenSet = z.object({
   accessToken: Word,

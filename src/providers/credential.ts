@@ -1,11 +1,7 @@
+import type { LoginToken } from "../messages/actors/credentials.js";
 import { AnswerError } from "./failures/answer-error.js";
 
-/** A login token as it is sent. Plain data, so it can be sent to a worker thread. */
-export interface LoginToken {
-  readonly token: string;
-  /** Headers that the server requires besides the token, such as an account id. */
-  readonly headers: Readonly<Record<string, string>>;
-}
+export type { LoginToken };
 
 /** An API key, or a login token. */
 export type Credential = string | LoginToken;

@@ -9,8 +9,10 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodObject) return objectOf(schema);
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
-  if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional)
+    return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodRecord) return dictionaryOf(schema);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
@@ -54,11 +56,17 @@ function stringOf(schema: z.ZodString): Arbitrary<string> {
   for (const { _zod } of schema.def.checks ?? []) {
     if ("pattern" in _zod.def && _zod.def.pattern instanceof RegExp) return fc.stringMatching(_zod.def.pattern);
   }
-  return fc.string({ minLength: 1 });
+  const strings = fc.string({ minLength: 1 });
+  const isPlain = (schema.def.checks ?? []).length === 0;
+  // A check may ask for a time, and no random text is one.
+  return isPlain ? strings : fc.oneof(strings, times).filter((text) => schema.safeParse(text).data === text);
 }
 
+const times = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
+
 function jsonValue(): Arbitrary<unknown> {
-  return fc.jsonValue({ maxDepth: 2 });
+  // JSON has no negative zero.
+  return fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value)));
 }
 
 /** JSON cannot carry `__proto__` as an ordinary key through an object literal. */

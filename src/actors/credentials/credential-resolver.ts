@@ -1,19 +1,28 @@
 import { loginFacts, type LoginName } from "../../config/providers/logins.js";
 import { providerOfAuth } from "../../config/providers/choose-provider.js";
 import { apiKey, keyVariable, type KeySources } from "../../config/providers/vendors.js";
-import type { Access, LoginToken } from "../../providers/credential.js";
-import type { TokenReply, OpenCredentials, AccessOptions } from "./credentials.js";
+import type { CredentialsAnswers, CredentialsOp, LoginToken, TokenReply } from "../../messages/actors/credentials.js";
 import { FailureError } from "../../messages/failure-error.js";
+import type { Access } from "../../providers/credential.js";
+import type { Ref } from "../runtime/actor.js";
 
-/** Resolves the credentials of requests, for all conversations of a manager. */
+interface CredentialResolverOptions {
+  /** The environment and the configured providers: where API keys come from that are not in the keyring. */
+  readonly keys: KeySources;
+  /** Called with every token and key before it is used, so that it is redacted wherever text is written to disk. */
+  readonly learn: (secret: string) => void;
+}
+
+/** Resolves the credentials of requests, for all conversations of a thread. */
 export class CredentialResolver {
-  readonly #options: AccessOptions;
+  readonly #ref: Ref<CredentialsOp, CredentialsAnswers>;
   readonly #keys: KeySources;
-  #credentials: Promise<OpenCredentials> | undefined;
+  readonly #learn: (secret: string) => void;
 
-  constructor(options: AccessOptions) {
-    this.#options = options;
-    this.#keys = { env: options.env, providers: options.config.providers };
+  constructor(ref: Ref<CredentialsOp, CredentialsAnswers>, { keys, learn }: CredentialResolverOptions) {
+    this.#ref = ref;
+    this.#keys = keys;
+    this.#learn = learn;
   }
 
   /** Chooses the credential for a provider: the token of a login if one was chosen, otherwise an API key. */
@@ -24,20 +33,10 @@ export class CredentialResolver {
     const { title, remedy } = loginFacts(login);
     return {
       origin: `The token comes from the ${title}. ${remedy}`,
-      credential: async (signal) => tokenIn(await (await this.#ref()).ask({ type: "token", login }, signal)),
+      credential: async (signal) => this.#token(await this.#ref.ask({ type: "token", login }, signal)),
       renewed: async ({ token }, signal) =>
-        tokenIn(await (await this.#ref()).ask({ type: "renew", login, refused: token }, signal)),
+        this.#token(await this.#ref.ask({ type: "renew", login, refused: token }, signal)),
     };
-  }
-
-  async stop(): Promise<void> {
-    await (await this.#credentials)?.stop();
-  }
-
-  /** Loaded on first use: most users have a key and never need it. */
-  async #ref(): Promise<OpenCredentials["ref"]> {
-    this.#credentials ??= import("./credentials.js").then(({ openCredentials }) => openCredentials(this.#options));
-    return (await this.#credentials).ref;
   }
 
   #key(provider: string, signal: AbortSignal): string | undefined | Promise<string | undefined> {
@@ -46,10 +45,19 @@ export class CredentialResolver {
   }
 
   async #storedKey(provider: string, signal: AbortSignal): Promise<string> {
-    const key = await (await this.#ref()).ask({ type: "kept_key", provider }, signal);
-    if (key !== undefined) return key;
+    const { key } = await this.#ref.ask({ type: "kept_key", provider }, signal);
+    if (key !== undefined) {
+      this.#learn(key);
+      return key;
+    }
     const message = `no key in the keyring, or the keyring is locked. Run: cody set-auth ${provider}-api-key - --keyring`;
     throw new FailureError({ code: "auth", message, retryable: false });
+  }
+
+  #token(reply: TokenReply): LoginToken {
+    if (!reply.ok) throw new FailureError(reply.failure);
+    this.#learn(reply.token.token);
+    return reply.token;
   }
 }
 
@@ -68,9 +76,4 @@ function keyOrigin(provider: string, { env, providers = {} }: KeySources): strin
   return apiKey(provider, { env }) === undefined
     ? `No API key is set. To set one, export ${variable} or run: ${save}`
     : `The API key comes from ${variable}. To change it, set that variable or run: ${save}`;
-}
-
-function tokenIn(reply: TokenReply): LoginToken {
-  if (reply.ok) return reply.token;
-  throw new FailureError(reply.failure);
 }

@@ -2,11 +2,15 @@ import { homedir } from "node:os";
 import { systemReason } from "../../base/system-error.js";
 import { within } from "../../base/time/waiting.js";
 import { type LoginName, loginFacts, type LoginFacts } from "../../config/providers/logins.js";
+import type {
+  CredentialsAnswers,
+  CredentialsEvent,
+  CredentialsOp,
+  TokenReply,
+} from "../../messages/actors/credentials.js";
 import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
-import type { Failure } from "../../messages/failure.js";
 import type { TokenSet } from "../../messages/tokens.js";
-import type { LoginToken } from "../../providers/credential.js";
 import { createTransport } from "../../providers/transport/node-transport.js";
 import type { Ref, Actor } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
@@ -25,37 +29,22 @@ const deadlineMs = 20_000;
 /** Upper bound for a renewal under the lock, including writing its result. */
 const renewalMs = deadlineMs + 5_000;
 
-interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn"> {
+interface CredentialsOptions extends Omit<LoginTokensParts, "facts" | "warn" | "learn"> {
   readonly logins: Config["logins"];
 }
 
-type CredentialsOp =
-  | { readonly type: "token"; readonly login: LoginName }
-  /** Asks for a token that differs from the one a server has just refused. */
-  | { readonly type: "renew"; readonly login: LoginName; readonly refused: string }
-  | { readonly type: "kept_key"; readonly provider: string };
-
-interface CredentialsAnswers {
-  readonly token: TokenReply;
-  readonly renew: TokenReply;
-  readonly kept_key: string | undefined;
-}
-
-export type TokenReply =
-  { readonly ok: true; readonly token: LoginToken } | { readonly ok: false; readonly failure: Failure };
-
-type CredentialsMsg = { readonly type: "warning"; readonly message: string };
-
 /** Caches the tokens of logins and the keys from the keyring, for all conversations of a process. */
-const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsMsg> = {
+const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, CredentialsEvent> = {
   name: "credentials",
   start: ({ logins, ...parts }, { publish }) => {
     const tokensByLogin = new Map<LoginName, LoginTokens>();
     const keys = new Map<string, string>();
     const warn = (message: string): void => publish({ type: "warning", message });
+    const learn = (secret: string): void => publish({ type: "secret_learned", secret });
 
     function loginTokens(name: LoginName): LoginTokens {
-      const known = tokensByLogin.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn });
+      const known =
+        tokensByLogin.get(name) ?? new LoginTokens({ ...parts, facts: loginFacts(name, logins), warn, learn });
       tokensByLogin.set(name, known);
       return known;
     }
@@ -66,41 +55,48 @@ const credentials: Actor<CredentialsOp, CredentialsAnswers, CredentialsOptions, 
       kept_key: async ({ provider }) => {
         const key = keys.get(provider) ?? (await parts.places.keyring.key(provider));
         // A missing key is not cached: a locked keyring may be unlocked next time.
-        if (key === undefined) return undefined;
-        parts.learn(key);
+        if (key === undefined) return {};
+        learn(key);
         keys.set(provider, key);
-        return key;
+        return { key };
       },
     };
   },
 };
 
-export interface OpenCredentials {
-  readonly ref: Ref<CredentialsOp, CredentialsAnswers>;
-  /** Waits for renewals in progress: if their answer were lost, the login would be lost too. */
-  stop(): Promise<void>;
+export interface CredentialsStartOptions {
+  /** cody's home directory, where its own tokens are stored. */
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logins: Config["logins"];
+  readonly now: () => number;
+  /** Has to reach the redactor of every thread before a token or key is used. */
+  readonly onEvent: (event: CredentialsEvent) => void;
 }
 
-/** Starts the credentials actor, with the connection it uses to renew tokens. */
-export function openCredentials({ home, env, config, now, warn, learn }: AccessOptions): OpenCredentials {
+/**
+ * Starts the credentials actor, with the connection it uses to renew tokens. Stopping it waits for renewals in progress:
+ * if their answer were lost, the login would be lost too.
+ */
+export function openCredentials(options: CredentialsStartOptions): Ref<CredentialsOp, CredentialsAnswers> {
+  const { home, env, logins, now, onEvent } = options;
   const renewals = new Set<Promise<TokenSet>>();
   const transport = createTransport(env);
-  const options = {
-    logins: config.logins,
+  const actorOptions = {
+    logins,
     store: new TokenStore(home),
     places: borrowedPlaces(env, homedir),
     fetch: transport.fetch,
     now,
-    learn,
     onRenewal: (renewal: Promise<TokenSet>): void => {
       renewals.add(renewal);
       const forget = (): boolean => renewals.delete(renewal);
       void renewal.then(forget, forget);
     },
   };
-  const ref = spawn(credentials, options, { onEvent: ({ msg }) => warn(msg.message) });
+  const ref = spawn(credentials, actorOptions, { onEvent: ({ msg }) => onEvent(msg) });
   return {
-    ref,
+    ...ref,
     stop: async () => {
       await ref.stop();
       // The actor's own stop is bounded more tightly than a slow server needs to answer.
@@ -108,17 +104,6 @@ export function openCredentials({ home, env, config, now, warn, learn }: AccessO
       transport.close();
     },
   };
-}
-
-export interface AccessOptions {
-  readonly home: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly config: Pick<Config, "providers" | "logins">;
-  readonly now: () => number;
-  /** Reports a problem to the user that does not stop the work. */
-  readonly warn: (message: string) => void;
-  /** Called with every token and key that is found, so that it can be redacted wherever text is written to disk. */
-  readonly learn: (secret: string) => void;
 }
 
 async function replyOf(login: LoginName, tokens: Promise<TokenSet>): Promise<TokenReply> {

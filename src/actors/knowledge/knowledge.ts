@@ -1,7 +1,8 @@
 import { findProjectRoot } from "../../config/project/project.js";
 import { buildKnowledgeSection } from "../../context/knowledge.js";
+import type { AddOutcome, KnowledgeAnswers, KnowledgeOp, KnowledgeSection } from "../../messages/actors/knowledge.js";
 import { FailureError } from "../../messages/failure-error.js";
-import type { KnowledgeEntry, NewKnowledge } from "../../messages/tools/knowledge.js";
+import type { NewKnowledge } from "../../messages/tools/knowledge.js";
 import { failureText } from "../../tools/files/file-problem.js";
 import type { Actor, Ref } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
@@ -10,26 +11,6 @@ import type { ReadKnowledge } from "./knowledge-file.js";
 
 /** Maximum number of projects kept in memory; beyond it, the least recently used idle ones are dropped. */
 const maxProjects = 64;
-
-type KnowledgeOp =
-  | { readonly type: "section"; readonly budgetTokens: number }
-  | { readonly type: "add"; readonly said: NewKnowledge; readonly sessionId: string };
-
-/** The knowledge section of the prompt; `version` changes when the section does. */
-export interface KnowledgeSection {
-  readonly section: string;
-  readonly problems: readonly string[];
-  readonly version: string;
-}
-
-type AddOutcome =
-  | { readonly status: "saved"; readonly entry: KnowledgeEntry }
-  | { readonly status: "not_saved"; readonly reason: string };
-
-interface KnowledgeAnswers {
-  readonly section: KnowledgeSection;
-  readonly add: AddOutcome;
-}
 
 interface Waiting {
   readonly op: Extract<KnowledgeOp, { type: "add" }>;
@@ -59,7 +40,7 @@ const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
       const version = `${stamp} ${budgetTokens} ${parts.now().toISOString().slice(0, "YYYY-MM-DD".length)}`;
       if (cached?.version === version) return cached;
       const text = buildKnowledgeSection(read.entries, budgetTokens, parts.now());
-      cached = { section: text, problems: read.problems, version };
+      cached = { section: text, problems: [...read.problems], version };
       return cached;
     }
 
@@ -88,9 +69,9 @@ const knowledge: Actor<KnowledgeOp, KnowledgeAnswers, ProjectStoreParts> = {
       }
     }
 
-    function entryOf({ said, sessionId }: Waiting["op"], all: KnowledgeIndex): AddOutcome {
+    function entryOf({ entry, conversationId }: Waiting["op"], all: KnowledgeIndex): AddOutcome {
       try {
-        return { status: "saved", entry: store.entryOf(said, all, { source: "model", sessionId }) };
+        return { status: "saved", entry: store.entryOf(entry, all, { source: "model", sessionId: conversationId }) };
       } catch (error) {
         return { status: "not_saved", reason: notSavedReason(error) };
       }
@@ -121,74 +102,80 @@ function notSavedReason(error: unknown): string {
   return error instanceof FailureError ? error.message : failureText(error);
 }
 
-interface ProjectKnowledgeParts extends Pick<ProjectStoreParts, "redactor" | "now"> {
-  readonly budgetTokens: number;
-}
-
 interface Owner {
   readonly actor: Ref<KnowledgeOp, KnowledgeAnswers>;
   /** Number of calls that wait for its answer. */
   asking: number;
 }
 
-/** The knowledge of every project that a manager's conversations belong to, with one actor per project. */
-export class ProjectKnowledge {
-  readonly #parts: ProjectKnowledgeParts;
+/**
+ * Returns one reference for the knowledge of all projects. Each project has an actor of its own, which starts with the
+ * first message about it.
+ */
+export function startKnowledge(parts: Omit<ProjectStoreParts, "root">): Ref<KnowledgeOp, KnowledgeAnswers> {
   /** Keyed by project folder, the least recently used first. */
-  readonly #owners = new Map<string, Owner>();
+  const owners = new Map<string, Owner>();
 
-  constructor(parts: ProjectKnowledgeParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns the knowledge section of the prompt for this project. */
-  async section(root: string): Promise<KnowledgeSection> {
-    return await this.#withOwner(root, (actor) =>
-      actor.ask({ type: "section", budgetTokens: this.#parts.budgetTokens }),
-    );
-  }
-
-  /** Saves an entry in the project that a folder belongs to. */
-  async add(cwd: string, entry: NewKnowledge, sessionId: string): Promise<AddOutcome> {
-    const root = await findProjectRoot(cwd);
-    try {
-      return await this.#withOwner(root, (actor) => actor.ask({ type: "add", said: entry, sessionId }));
-    } catch (error) {
-      if (error instanceof FailureError) return { status: "not_saved", reason: error.message };
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#owners.values()].map(({ actor }) => actor.stop()));
-  }
-
-  async #withOwner<T>(root: string, ask: (actor: Owner["actor"]) => Promise<T>): Promise<T> {
-    const owner = this.#ownerOf(root);
+  async function withOwner<T>(root: string, send: (actor: Owner["actor"]) => Promise<T>): Promise<T> {
+    const owner = ownerOf(root);
     owner.asking += 1;
     try {
-      return await ask(owner.actor);
+      return await send(owner.actor);
     } finally {
       owner.asking -= 1;
-      this.#stopIdle();
+      stopIdle();
     }
   }
 
-  #ownerOf(root: string): Owner {
-    const { redactor, now } = this.#parts;
-    const owner = this.#owners.get(root) ?? { actor: spawn(knowledge, { root, redactor, now }), asking: 0 };
-    this.#owners.delete(root);
-    this.#owners.set(root, owner);
+  function ownerOf(root: string): Owner {
+    const owner = owners.get(root) ?? { actor: spawn(knowledge, { ...parts, root }), asking: 0 };
+    owners.delete(root);
+    owners.set(root, owner);
     return owner;
   }
 
   /** A busy owner stays: a second owner of its project would not know about its pending writes. */
-  #stopIdle(): void {
-    for (const [root, { actor, asking }] of this.#owners) {
-      if (this.#owners.size <= maxProjects) return;
+  function stopIdle(): void {
+    for (const [root, { actor, asking }] of owners) {
+      if (owners.size <= maxProjects) return;
       if (asking > 0) continue;
-      this.#owners.delete(root);
+      owners.delete(root);
       void actor.stop();
+    }
+  }
+
+  return {
+    tell: (op) => withOwner(op.root, (actor) => actor.tell(op)),
+    ask: (op, signal) => withOwner(op.root, (actor) => actor.ask(op, signal)),
+    stop: async () => {
+      await Promise.all([...owners.values()].map(({ actor }) => actor.stop()));
+    },
+  };
+}
+
+/** Reads and adds knowledge, for the conversations of a thread. */
+export class ProjectKnowledge {
+  readonly #ref: Ref<KnowledgeOp, KnowledgeAnswers>;
+  readonly #budgetTokens: number;
+
+  constructor(ref: Ref<KnowledgeOp, KnowledgeAnswers>, { budgetTokens }: { readonly budgetTokens: number }) {
+    this.#ref = ref;
+    this.#budgetTokens = budgetTokens;
+  }
+
+  /** Returns the knowledge section of the prompt for this project. */
+  async section(root: string): Promise<KnowledgeSection> {
+    return await this.#ref.ask({ type: "section", root, budgetTokens: this.#budgetTokens });
+  }
+
+  /** Saves an entry in the project that a folder belongs to. */
+  async add(cwd: string, entry: NewKnowledge, conversationId: string): Promise<AddOutcome> {
+    const root = await findProjectRoot(cwd);
+    try {
+      return await this.#ref.ask({ type: "add", root, entry, conversationId });
+    } catch (error) {
+      if (error instanceof FailureError) return { status: "not_saved", reason: error.message };
+      throw error;
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { LimitsAnswers, LimitsEvent, LimitsOp } from "../../messages/actors/limits.js";
 import type { RequestLimits } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
@@ -19,24 +20,12 @@ interface LimitsOptions extends Pick<RequestQueueParts, "now" | "later"> {
   readonly limits: Readonly<Record<string, RequestLimits>>;
 }
 
-type LimitsOp =
-  /** Answered when the request may be sent. */
-  | {
-      readonly type: "enter";
-      readonly provider: string;
-      readonly id: string;
-      readonly conversationId: string;
-      readonly tokens: number;
-    }
-  /** Sent for every request that asked to enter, including one that was never admitted. */
-  | { readonly type: "leave"; readonly provider: string; readonly id: string; readonly tokens: number | undefined }
-  | { readonly type: "hold"; readonly provider: string; readonly ms: number };
-
 /** Keeps the requests of all conversations within the limits of their providers. */
-const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
+const limits: Actor<LimitsOp, LimitsAnswers, LimitsOptions, LimitsEvent> = {
   name: "limits",
-  start: ({ limits: configured, now, later: startTimer }) => {
+  start: ({ limits: configured, now, later: startTimer }, { publish }) => {
     const queues = new Map<string, RequestQueue>();
+    const limited = new Set(Object.keys(configured));
 
     function queueOf(provider: string): RequestQueue {
       const known =
@@ -46,10 +35,22 @@ const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
     }
 
     return {
-      enter: ({ provider, ...waiting }) =>
-        new Promise((resolve) => queueOf(provider).add({ ...waiting, enter: () => resolve() })),
+      enter: ({ provider, ...waiting }, signal) =>
+        new Promise((resolve) => {
+          // Otherwise stopping the actor would wait for a request that has left the queue.
+          signal.addEventListener("abort", () => resolve(), { once: true });
+          queueOf(provider).add({ ...waiting, enter: () => resolve() });
+        }),
       leave: ({ provider, id, tokens }) => queueOf(provider).leave(id, tokens),
-      hold: ({ provider, ms }) => queueOf(provider).hold(ms),
+      hold: ({ provider, ms }) => {
+        queueOf(provider).hold(ms);
+        if (limited.has(provider)) return;
+        limited.add(provider);
+        publish({ type: "limited", provider });
+      },
+      client_gone: ({ client }) => {
+        for (const queue of queues.values()) queue.leaveAll(client);
+      },
       [Symbol.asyncDispose]: async () => {
         for (const queue of queues.values()) queue.close();
       },
@@ -57,9 +58,19 @@ const limits: Actor<LimitsOp, Record<never, never>, LimitsOptions> = {
   },
 };
 
+/** Starts the limits actor. `onEvent` has to reach every `RequestGate`. */
+export function startLimits(
+  configured: Readonly<Record<string, RequestLimits>>,
+  onEvent: (event: LimitsEvent) => void,
+): Ref<LimitsOp, LimitsAnswers> {
+  const options = { limits: configured, now: () => performance.now(), later: callLater };
+  return spawn(limits, options, { capacity, onEvent: ({ msg }) => onEvent(msg) });
+}
+
 /** A request that waits to be sent. */
 interface QueuedRequest {
   readonly id: string;
+  readonly client: string;
   readonly conversationId: string;
   /** The estimated number of tokens it will use. */
   readonly tokens: number;
@@ -78,7 +89,7 @@ interface RequestQueueParts {
 export class RequestQueue {
   readonly #parts: RequestQueueParts;
   readonly #waiting = new Map<string, QueuedRequest[]>();
-  readonly #running = new Map<string, number>();
+  readonly #running = new Map<string, Omit<QueuedRequest, "enter">>();
   readonly #requests: Bucket | undefined;
   readonly #tokens: Bucket | undefined;
   #heldUntil = 0;
@@ -100,10 +111,19 @@ export class RequestQueue {
 
   /** Removes a request that has ended or was cancelled; `tokens` is its actual usage, where known. */
   leave(id: string, tokens: number | undefined): void {
-    const estimated = this.#running.get(id);
-    if (estimated === undefined) this.#forgetWaiting(id);
-    else if (tokens !== undefined) this.#tokens?.take(tokens - estimated, this.#parts.now());
+    const running = this.#running.get(id);
+    if (running === undefined) this.#forgetWaiting(id);
+    else if (tokens !== undefined) this.#tokens?.take(tokens - running.tokens, this.#parts.now());
     this.#running.delete(id);
+    this.#admit();
+  }
+
+  /** Removes all requests of a client. */
+  leaveAll(client: string): void {
+    const requests = [...this.#running.values(), ...[...this.#waiting.values()].flat()];
+    for (const request of requests.filter((each) => each.client === client)) {
+      if (!this.#running.delete(request.id)) this.#forgetWaiting(request.id);
+    }
     this.#admit();
   }
 
@@ -140,11 +160,12 @@ export class RequestQueue {
   }
 
   #enter(waiting: QueuedRequest): void {
-    const { id, conversationId, tokens, enter } = waiting;
+    const { enter, ...running } = waiting;
+    const { id, conversationId, tokens } = running;
     const now = this.#parts.now();
     this.#requests?.take(1, now);
     this.#tokens?.take(tokens, now);
-    this.#running.set(id, tokens);
+    this.#running.set(id, running);
     const others = (this.#waiting.get(conversationId) ?? []).slice(1);
     // Re-inserting the conversation moves it to the end of the queue.
     this.#waiting.delete(conversationId);
@@ -214,16 +235,34 @@ export interface RequestPermit {
   release(tokens: number | undefined): void;
 }
 
+interface RequestGateOptions {
+  /** The name of the thread that the gate is in. It may be used again after `client_gone`. */
+  readonly client: string;
+  /** The providers whose requests have to enter. */
+  readonly limited: Iterable<string>;
+}
+
 /** Makes requests wait until their provider's limits allow them. Providers without limits are never delayed. */
 export class RequestGate {
-  readonly #ref: Ref<LimitsOp, Record<never, never>>;
+  readonly #ref: Ref<LimitsOp, LimitsAnswers>;
+  readonly #client: string;
   readonly #limited: Set<string>;
   #requests = 0;
 
-  constructor(configured: Readonly<Record<string, RequestLimits>>) {
-    this.#limited = new Set(Object.keys(configured));
-    const options = { limits: configured, now: () => performance.now(), later: callLater };
-    this.#ref = spawn(limits, options, { capacity });
+  constructor(ref: Ref<LimitsOp, LimitsAnswers>, { client, limited }: RequestGateOptions) {
+    this.#ref = ref;
+    this.#client = client;
+    this.#limited = new Set(limited);
+  }
+
+  /** The providers whose requests have to enter, for the gate of a new thread. */
+  get limited(): readonly string[] {
+    return [...this.#limited];
+  }
+
+  /** Receives the events of the limits actor. */
+  receive({ provider }: LimitsEvent): void {
+    this.#limited.add(provider);
   }
 
   /** Whether requests to a provider may have to wait. */
@@ -235,12 +274,13 @@ export class RequestGate {
   async enter(request: LimitedRequest, signal: AbortSignal): Promise<RequestPermit | undefined> {
     const { provider, conversationId } = request;
     if (!this.isLimited(provider)) return unlimitedPermit;
-    const id = String((this.#requests += 1));
+    const client = this.#client;
+    const id = `${client}:${(this.#requests += 1)}`;
     const permit: RequestPermit = {
       release: (used) => void this.#ref.tell({ type: "leave", provider, id, tokens: used }).catch(ignoreError),
     };
     try {
-      await this.#ref.ask({ type: "enter", provider, id, conversationId, tokens: request.tokens() }, signal);
+      await this.#ref.ask({ type: "enter", provider, client, id, conversationId, tokens: request.tokens() }, signal);
       return permit;
     } catch (error) {
       permit.release(undefined);
@@ -261,10 +301,6 @@ export class RequestGate {
     if (ms <= 0) return;
     this.#limited.add(provider);
     void this.#ref.tell({ type: "hold", provider, ms: Math.min(ms, maxHoldMs) }).catch(ignoreError);
-  }
-
-  stop(): Promise<void> {
-    return this.#ref.stop();
   }
 }
 

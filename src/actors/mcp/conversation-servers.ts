@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { shortened } from "../../base/text/truncate.js";
 import { within } from "../../base/time/waiting.js";
+import type {
+  Answered,
+  ElicitationAnswer,
+  ElicitationRequest,
+  ListedTool,
+  McpMethod,
+} from "../../messages/actors/mcp.js";
 import type { ReviewDecision } from "../../messages/tools/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/tools/mcp.js";
@@ -8,10 +15,9 @@ import type { ToolSpec, ToolOutput } from "../../messages/tools/tool.js";
 import { defineTool, toolSpec } from "../../tools/define-tool.js";
 import type { Tool, ToolContext } from "../../tools/tool.js";
 import { promptText, jsonText, resultOutput, callResult, shortenedResult } from "./call-output.js";
-import { type ElicitationRequest, type ElicitationAnswer, defaultAnswers } from "./running-calls.js";
-import { maxTools, type ListedTool, toolName } from "./listed-tools.js";
-import type { Answered } from "./mcp-server.js";
-import type { Lease, SharedServer } from "./mcp-servers.js";
+import { defaultAnswers } from "./running-calls.js";
+import { maxTools, toolName } from "./listed-tools.js";
+import type { Lease, LeasedServer } from "./server-leases.js";
 
 const maxMessageChars = 4_000;
 
@@ -59,7 +65,7 @@ export class ConversationServers {
     this.#unlisten = lease.servers.map((server) => server.listen(() => this.#changed(server)));
   }
 
-  get servers(): readonly SharedServer[] {
+  get servers(): readonly LeasedServer[] {
     return this.#lease.servers;
   }
 
@@ -89,10 +95,12 @@ export class ConversationServers {
 
   /** Asks the servers now for their resources, templates and prompts, and lists them with their tools. */
   async describe(signal: AbortSignal): Promise<McpServerTools> {
-    const list = async (method: string, field: string, servers: readonly SharedServer[]) =>
+    const list = async (method: McpMethod, field: string, servers: readonly LeasedServer[]) =>
       Object.fromEntries(
         await Promise.all(
-          servers.map(async (server) => [server.name, listIn(await server.ask(method, {}, signal), field)] as const),
+          servers.map(
+            async (server) => [server.name, listIn(await server.request(method, {}, signal), field)] as const,
+          ),
         ),
       );
     const withResources = this.#withResources();
@@ -117,7 +125,7 @@ export class ConversationServers {
   ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string }> {
     const found = this.servers.find((each) => each.name === server);
     if (found === undefined) return { ok: false, error: "server not found" };
-    const answered = await found.ask("prompts/get", { name, arguments: args }, signal);
+    const answered = await found.request("prompts/get", { name, arguments: args }, signal);
     return answered.ok ? { ok: true, text: promptText(answered.value) } : answered;
   }
 
@@ -144,7 +152,7 @@ export class ConversationServers {
     });
   }
 
-  #changed({ name, state }: SharedServer): void {
+  #changed({ name, state }: LeasedServer): void {
     this.#offered = undefined;
     if (this.#starting === undefined) return;
     if (state.status === "ready") this.#reportStatus(name, { state: "ready" });
@@ -159,7 +167,7 @@ export class ConversationServers {
     this.#publish?.({ type: "mcp_startup_update", server, status });
   }
 
-  #withResources(): readonly SharedServer[] {
+  #withResources(): readonly LeasedServer[] {
     return this.servers.filter(({ state }) => "offers" in state && state.offers.resources);
   }
 
@@ -197,8 +205,8 @@ function listIn(answered: Answered, field: string): unknown[] {
 }
 
 /** Codex's tools for reading MCP resources. */
-function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] {
-  const lister = (name: string, what: string, method: string, field: string): Tool<z.infer<typeof ListArguments>> =>
+function resourceTools(servers: () => readonly LeasedServer[]): readonly Tool[] {
+  const lister = (name: string, what: string, method: McpMethod, field: string): Tool<z.infer<typeof ListArguments>> =>
     defineTool({
       name,
       description: `Lists the ${what} that MCP servers offer.`,
@@ -209,7 +217,7 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
         if (server !== undefined && selected.length === 0) return unknownServer(server);
         const params = cursor === undefined || server === undefined ? {} : { cursor };
         const lists = await Promise.all(
-          selected.map(async (each) => listOf(each.name, await each.ask(method, params, signal), field)),
+          selected.map(async (each) => listOf(each.name, await each.request(method, params, signal), field)),
         );
         return {
           content: shortened(jsonText(lists), maxListedChars),
@@ -227,7 +235,7 @@ function resourceTools(servers: () => readonly SharedServer[]): readonly Tool[] 
       run: async ({ server, uri }, { signal }) => {
         const found = servers().find(({ name }) => name === server);
         if (found === undefined) return unknownServer(server);
-        const answered = await found.ask("resources/read", { uri }, signal);
+        const answered = await found.request("resources/read", { uri }, signal);
         if (!answered.ok) return { content: `MCP server ${server}: ${answered.error}`, success: false };
         const { contents } = Object(answered.value) as { readonly contents?: unknown };
         const parts = Array.isArray(contents)
@@ -252,7 +260,7 @@ function unknownServer(server: string): ToolOutput {
 type Args = Record<string, unknown>;
 
 /** Wraps a server's tool for a conversation. A server's claim that a tool is read-only is not trusted. */
-function serverTool(name: string, server: SharedServer, listed: ListedTool): Tool<Args> {
+function serverTool(name: string, server: LeasedServer, listed: ListedTool): Tool<Args> {
   const { name: tool, description, revision } = listed;
   return {
     name,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isRecord } from "../../base/is-record.js";
 import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
+import type { ListedTool, ServerState } from "../../messages/actors/mcp.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 
 const maxToolNameChars = 64;
@@ -14,21 +15,7 @@ const schemaLists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "pr
 
 const schemas: ReadonlySet<string> = new Set(["items", "additionalProperties", "not"]);
 
-/** A tool as described by its server, sanitized for the model. */
-export interface ListedTool {
-  /** The server's own name for the tool. */
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** A hash of the server's whole description: an approval holds for this revision only. */
-  readonly revision: string;
-}
-
-export interface ListedTools {
-  readonly tools: readonly ListedTool[];
-  /** The tools that were left out, and why. */
-  readonly leftOut: readonly string[];
-}
+export type ListedTools = Pick<Extract<ServerState, { status: "ready" }>, "tools" | "leftOut">;
 
 /** More would leave no room for other tools: OpenAI accepts 128 in total. */
 export const maxTools = 100;

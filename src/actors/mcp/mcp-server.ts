@@ -1,55 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpRedactor } from "../../config/secrets/mcp-redactor.js";
+import type {
+  Answered,
+  ElicitationRequest,
+  McpServerAnswers,
+  McpServerEvent,
+  McpServerOp,
+  ServerState,
+} from "../../messages/actors/mcp.js";
 import type { McpServerEntry } from "../../messages/mcp-config.js";
 import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";
 import { RestartWindow } from "../runtime/spawn.js";
-import {
-  CallDeadline,
-  type PendingElicitation,
-  RunningCalls,
-  type ElicitationRequest,
-  type ElicitationAnswer,
-} from "./running-calls.js";
+import { CallDeadline, RunningCalls } from "./running-calls.js";
 import { type Connection, openConnection } from "./transport/connection.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
 import { type ServerTarget, resolveServerTarget } from "./server-target.js";
 import { StderrLog } from "./transport/bounded-lines.js";
-
-/** The state of a server. The tools of a lost server are still offered: the next call reconnects it. */
-export type ServerState =
-  | { readonly status: "starting" }
-  | ({ readonly status: "ready" | "lost"; readonly offers: Connection["offers"] } & ListedTools)
-  | { readonly status: "failed"; readonly error: string };
-
-/** The outcome of a request to a server. */
-export type Answered = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
-
-export type McpServerOp =
-  | { readonly type: "connect" }
-  | {
-      readonly type: "call";
-      /** Unique: the server's questions during the call carry this id. */
-      readonly callId: string;
-      readonly tool: string;
-      /** The revision of the tool that the caller knows; a different one is not called. */
-      readonly revision: string;
-      readonly arguments: Readonly<Record<string, unknown>>;
-    }
-  | { readonly type: "ask"; readonly method: string; readonly params: Readonly<Record<string, unknown>> }
-  | { readonly type: "elicitation_answer"; readonly id: number; readonly answer: ElicitationAnswer };
-
-export interface McpServerAnswers {
-  readonly connect: ServerState;
-  readonly call: Answered;
-  readonly ask: Answered;
-}
-
-export type McpServerMsg =
-  { readonly type: "state"; readonly state: ServerState } | ({ readonly type: "elicitation" } & PendingElicitation);
 
 export interface McpServerOptions {
   readonly name: string;
@@ -78,7 +48,7 @@ const budget = { restarts: 5, windowMs: 60_000 };
 type Own = { readonly type: "tried" };
 
 /** Owns the connection to one server and reconnects when it was lost. */
-export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerMsg, Own> = {
+export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, McpServerEvent, Own> = {
   name: "mcp",
   start: ({ name, entry, root, home, env, log, redactor }, context) => {
     const window = new RestartWindow(budget);
@@ -278,7 +248,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         if (!deadline.isOver || outcome.ok) return outcome;
         return { ok: false, error: `it did not answer within ${deadline.text}; the call was cancelled` };
       },
-      ask: ({ method, params }, signal) =>
+      request: ({ method, params }, signal) =>
         answered(async () => await request(await connected(), method, params, { signal, timeoutMs: askMs })),
       elicitation_answer: ({ id, answer }) => calls.answer(id, answer),
       tried: () => undefined,

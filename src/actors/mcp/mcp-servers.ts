@@ -1,18 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { McpRedactor } from "../../config/secrets/mcp-redactor.js";
+import type {
+  Answered,
+  ElicitationAnswer,
+  ElicitationRequest,
+  McpMethod,
+  McpServerAnswers,
+  McpServerEvent,
+  McpServerOp,
+  ServerSnapshot,
+  ServerState,
+} from "../../messages/actors/mcp.js";
 import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
 import type { Ref } from "../runtime/actor.js";
 import { messageOf, isolateListener } from "../runtime/failures.js";
 import { spawn } from "../runtime/spawn.js";
-import type { ElicitationRequest, ElicitationAnswer } from "./running-calls.js";
-import {
-  type Answered,
-  mcpServer,
-  type McpServerAnswers,
-  type McpServerMsg,
-  type McpServerOp,
-  type McpServerOptions,
-  type ServerState,
-} from "./mcp-server.js";
+import { mcpServer, type McpServerOptions } from "./mcp-server.js";
 
 const firstMs = 5_000;
 
@@ -26,10 +29,12 @@ export interface McpServersOptions {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string) => void;
+  /** Called after every change of a server's state. */
+  readonly onState: (snapshot: ServerSnapshot) => void;
 }
 
 /** The servers that a conversation uses while it is open. */
-export interface Lease {
+interface Lease {
   readonly servers: readonly SharedServer[];
   /** A server ends when the last conversation of its project releases it. */
   release(): Promise<void>;
@@ -56,10 +61,7 @@ export class McpServers {
     // Two projects, or two configurations of one name, must not share a process.
     const keys = enabledEntries.map(([name, entry]) => {
       const key = JSON.stringify([root, name, entry]);
-      const known = this.#used.get(key) ?? {
-        server: new SharedServer({ name, entry, root, ...this.#options, redactor }),
-        users: 0,
-      };
+      const known = this.#used.get(key) ?? { server: this.#start({ name, entry, root, redactor }), users: 0 };
       known.users += 1;
       this.#used.set(key, known);
       return { key, server: known.server };
@@ -78,6 +80,13 @@ export class McpServers {
   async close(): Promise<void> {
     await this.#release([...this.#used.keys()]);
     await Promise.all(this.#stopping);
+  }
+
+  #start(server: Pick<McpServerOptions, "name" | "entry" | "root" | "redactor">): SharedServer {
+    const { home, env, log, onState } = this.#options;
+    const shared = new SharedServer({ ...server, home, env, log });
+    shared.listen(() => onState(shared.snapshot));
+    return shared;
   }
 
   async #release(keys: readonly string[]): Promise<void> {
@@ -107,17 +116,20 @@ type Elicit = (request: ElicitationRequest) => Promise<ElicitationAnswer>;
 interface ToolCall {
   readonly tool: string;
   readonly revision: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly arguments: Record<string, unknown>;
 }
 
 /** One server, shared by all conversations of a project: its actor and its current state. */
 export class SharedServer {
+  readonly id = randomUUID();
   readonly name: string;
   readonly entry: McpServerEntry;
   readonly #ref: Ref<McpServerOp, McpServerAnswers>;
   readonly #listeners = new Set<(state: ServerState) => void>();
   readonly #elicit = new Map<string, Elicit>();
   #state: ServerState = { status: "starting" };
+  /** Number of changes of the state. */
+  #changes = 0;
   #calls = 0;
   readonly #pause: RetryBackoff;
 
@@ -134,6 +146,10 @@ export class SharedServer {
 
   get state(): ServerState {
     return this.#state;
+  }
+
+  get snapshot(): ServerSnapshot {
+    return { serverId: this.id, number: this.#changes, state: this.#state };
   }
 
   /** Calls back after every change, until the returned function is called. */
@@ -167,9 +183,9 @@ export class SharedServer {
     }
   }
 
-  async ask(method: string, params: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answered> {
+  async request(method: McpMethod, params: Record<string, unknown>, signal?: AbortSignal): Promise<Answered> {
     try {
-      return await this.#ref.ask({ type: "ask", method, params }, signal);
+      return await this.#ref.ask({ type: "request", method, params }, signal);
     } catch (error) {
       return { ok: false, error: messageOf(error) };
     }
@@ -180,18 +196,19 @@ export class SharedServer {
     await this.#ref.stop();
   }
 
-  #onMessage(msg: McpServerMsg): void {
+  #onMessage(msg: McpServerEvent): void {
     if (msg.type === "state") return this.#setState(msg.state);
     void this.#answer(msg);
   }
 
-  async #answer({ id, callId, message, schema }: Extract<McpServerMsg, { type: "elicitation" }>): Promise<void> {
+  async #answer({ id, callId, message, schema }: Extract<McpServerEvent, { type: "elicitation" }>): Promise<void> {
     const answer = (await this.#elicit.get(callId)?.({ message, schema }).catch(cancel)) ?? cancel();
     await this.#ref.tell({ type: "elicitation_answer", id, answer }).catch(() => undefined);
   }
 
   #setState(state: ServerState): void {
     this.#state = state;
+    this.#changes += 1;
     if (state.status === "failed") this.#pause.failed();
     if (state.status === "ready") this.#pause.worked();
     for (const listener of this.#listeners) listener(state);

@@ -1,5 +1,6 @@
 import { isRecord } from "../../base/is-record.js";
 import { counted } from "../../base/text/counted.js";
+import type { ElicitationAnswer, ElicitationRequest } from "../../messages/actors/mcp.js";
 
 /** A server's question during a call, with the id for its answer. */
 export interface PendingElicitation extends ElicitationRequest {
@@ -103,19 +104,6 @@ export class CallDeadline {
     this.#runningSince = performance.now();
     this.#timer = setTimeout(() => this.#timeout.abort(new Error("timed out")), Math.max(0, this.#leftMs));
   }
-}
-
-/** A server's question to the user during a call. */
-export interface ElicitationRequest {
-  readonly message: string;
-  readonly schema: unknown;
-}
-
-export interface ElicitationAnswer {
-  // The library requires a mutable type.
-  [key: string]: unknown;
-  action: "accept" | "decline" | "cancel";
-  content?: Record<string, string | number | boolean | string[]>;
 }
 
 type Value = string | number | boolean;

@@ -1,6 +1,7 @@
 import type { AuthMethod, Config, WireApi } from "../../messages/config.js";
+import type { LoginName } from "../../messages/tokens.js";
 
-export type LoginName = "chatgpt" | "claude";
+export type { LoginName };
 
 export interface LoginFacts {
   readonly name: LoginName;

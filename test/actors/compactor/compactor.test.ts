@@ -7,10 +7,10 @@ import {
   type SummaryOutcome,
 } from "../../../src/actors/compactor/compactor.js";
 import { TokenCounts } from "../../../src/actors/compactor/token-counts.js";
-import { RequestGate } from "../../../src/actors/limits/limits.js";
 import { spawn } from "../../../src/actors/runtime/spawn.js";
 import { openCpuPool } from "../../../src/workers/cpu-pool.js";
 import { openIoPool } from "../../../src/workers/io-pool.js";
+import { openGate } from "../../support/open-gate.js";
 import { assistant, scripted, says, user } from "../../support/scripted-provider.js";
 
 const asked = { conversationId: "c", model: "gpt-4o", instructions: "", items: [user("Hi")], prompt: "Summarize" };
@@ -20,7 +20,7 @@ function open(summarizer?: Summarizer) {
   const [cpu, io, counts] = [openCpuPool(), openIoPool(), new TokenCounts()];
   const options: CompactorOptions = {
     cpu,
-    summarizer: summarizer ?? new Summarizer(cpu, io, new RequestGate({})),
+    summarizer: summarizer ?? new Summarizer(cpu, io, openGate({})),
     counts,
   };
   const ref = spawn(compactor, options);
@@ -80,7 +80,7 @@ test("a failing summary rejects only its own request, and the next request succe
       throw new Error("a bug");
     }
   }
-  const { ref } = open(new Faulty(openCpuPool(), openIoPool(), new RequestGate({})));
+  const { ref } = open(new Faulty(openCpuPool(), openIoPool(), openGate({})));
   await expect(ref.ask({ type: "summarize", by: by([says("Short")]), request })).rejects.toThrow("a bug");
   expect(await ref.ask({ type: "summarize", by: by([says("Short")]), request })).toEqual(done("Short"));
 });

@@ -1,16 +1,23 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ProjectKnowledge } from "../../../src/actors/knowledge/knowledge.js";
+import { ProjectKnowledge, startKnowledge } from "../../../src/actors/knowledge/knowledge.js";
 import { Deferred } from "../../../src/base/time/waiting.js";
 import { withFileLock } from "../../../src/config/file-lock.js";
+import { copyingRef } from "../../support/copying-ref.js";
 import { redactorOf } from "../../support/redaction.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 function open(now = () => new Date("2026-11-17T12:00:00.000Z")): ProjectKnowledge {
-  const knowledge = new ProjectKnowledge({ redactor: redactorOf({}), now, budgetTokens: 8_192 });
-  onTestFinished(() => knowledge.close());
-  return knowledge;
+  return openThreads(now).knowledge;
+}
+
+/** The knowledge as this thread sees it and as another one does. */
+function openThreads(now = () => new Date("2026-11-17T12:00:00.000Z")) {
+  const ref = startKnowledge({ redactor: redactorOf({}), now });
+  onTestFinished(() => ref.stop());
+  const knowledge = new ProjectKnowledge(ref, { budgetTokens: 8_192 });
+  return { ref, knowledge, elsewhere: new ProjectKnowledge(copyingRef(ref), { budgetTokens: 8_192 }) };
 }
 
 function said(content: string) {
@@ -87,13 +94,13 @@ async function openManyOthers(knowledge: ProjectKnowledge): Promise<void> {
   await Promise.all(Array.from({ length: 100 }, (_, index) => knowledge.section(join(others, String(index)))));
 }
 
-test("close waits for a running save in a project that was evicted from the cache", async () => {
+test("stop waits for a running save in a project that was evicted from the cache", async () => {
   const { root, release, untilSaveWaits } = await lockedProject();
-  const knowledge = open();
+  const { ref, knowledge } = openThreads();
   const adding = knowledge.add(root, said("late"), "conv_1");
   await untilSaveWaits();
   await openManyOthers(knowledge);
-  const closing = knowledge.close();
+  const closing = ref.stop();
   release();
   await closing;
   expect(await readFile(join(root, ".cody/knowledge/knowledge.jsonl"), "utf8")).toContain("late");
@@ -121,4 +128,16 @@ test("an evicted project is loaded again", async () => {
   await knowledge.add(root, said("kept"), "conv_1");
   await openManyOthers(knowledge);
   expect((await knowledge.section(root)).section).toContain("kept");
+});
+
+test("conversations in several threads read and add to the same projects", async () => {
+  const [one, other] = [await temporaryFolder(), await temporaryFolder()];
+  const { knowledge, elsewhere } = openThreads();
+  await Promise.all([knowledge.add(one, said("here"), "conv_1"), elsewhere.add(one, said("there"), "conv_2")]);
+  const outcome = await elsewhere.add(one, said("here"), "conv_2");
+  expect(outcome).toMatchObject({ status: "saved", entry: { supersedes: expect.any(String), sessionId: "conv_2" } });
+  const section = await knowledge.section(one);
+  expect(section.section).toContain("there");
+  expect(await elsewhere.section(one)).toEqual(section);
+  expect((await elsewhere.section(other)).section).toBe("");
 });

@@ -19,7 +19,7 @@ function open(limits: RequestLimits) {
     queue,
     entered,
     add: (id: string, conversationId = id, tokens = 0) =>
-      queue.add({ id, conversationId, tokens, enter: () => entered.push(id) }),
+      queue.add({ id, client: "test", conversationId, tokens, enter: () => entered.push(id) }),
     pass: (ms: number) => {
       nowMs += ms;
       for (const [callback, at] of timers) {

@@ -7,6 +7,7 @@ import { ProjectFinder, type ProjectRoots, isTrustedRoot, readGitInfo } from "..
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
+import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { GitInfo } from "../../../messages/rollout-line.js";
@@ -26,7 +27,7 @@ import type { TokenCounts } from "../../compactor/token-counts.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
-import { ServerLeases } from "../../mcp/server-leases.js";
+import type { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
 import type { CompactionParts, TurnParts } from "../conversation-context.js";
@@ -47,6 +48,8 @@ interface HostParts {
   readonly counts: TokenCounts;
   readonly gate: RequestGate;
   readonly credentials: CredentialResolver;
+  readonly servers: ServerLeases;
+  readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly redactor: TextRedactor;
   readonly pool: CpuPool;
 }
@@ -72,7 +75,6 @@ export class ConversationHost {
   readonly #privatePaths: readonly string[];
   readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #context: ProjectContext;
-  readonly #servers: ServerLeases;
   readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
   constructor(parts: HostParts) {
@@ -82,16 +84,10 @@ export class ConversationHost {
     this.#context = new ProjectContext(parts.config, {
       homes: parts.homes,
       projects: this.projects,
-      redactor: parts.redactor,
+      knowledge: parts.knowledge,
       now: () => this.now(),
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
-    this.#servers = new ServerLeases({
-      home: parts.homes.home,
-      configured: parts.config.mcp_servers ?? {},
-      env: parts.options.env ?? {},
-      log: (text) => parts.options.log?.(text),
-    });
     this.#privatePaths = privatePaths(parts.homes);
     this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
@@ -148,7 +144,7 @@ export class ConversationHost {
     readonly servers: ConversationServers | undefined;
     readonly notice: string | undefined;
   }> {
-    const { lease, notice } = await this.#servers.open(realRoot);
+    const { lease, notice } = await this.#parts.servers.open(realRoot);
     if (lease === undefined) return { servers: undefined, notice };
     const { ConversationServers: Servers } = await import("../../mcp/conversation-servers.js");
     const own = { names: this.#tools.byName.keys(), specs: () => this.#tools.specs };
@@ -188,9 +184,9 @@ export class ConversationHost {
     };
   }
 
-  /** Releases the connections to providers and servers; no turn may be running any more. */
+  /** Releases the connections to providers; no turn may be running any more. */
   async close(): Promise<void> {
-    await Promise.all([this.#providers.close(), this.#context.close(), this.#servers.close()]);
+    await this.#providers.close();
   }
 
   #compaction(conversationId: string): CompactionParts {

@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { TextRedactor } from "../../../base/text/redaction.js";
 import { SharedWork } from "../../../base/time/shared-work.js";
 import { withinRounds } from "../../../base/time/waiting.js";
 import type { Homes } from "../../../config/paths.js";
@@ -14,10 +13,12 @@ import {
   readInstructions,
   buildInstructions,
 } from "../../../context/instructions.js";
+import type { KnowledgeAnswers, KnowledgeOp, KnowledgeSection } from "../../../messages/actors/knowledge.js";
 import type { Config } from "../../../messages/config.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
-import { type KnowledgeSection, ProjectKnowledge } from "../../knowledge/knowledge.js";
+import { ProjectKnowledge } from "../../knowledge/knowledge.js";
+import type { Ref } from "../../runtime/actor.js";
 import { messageOf } from "../../runtime/failures.js";
 
 /** A disk that does not respond must not block the start of a turn. */
@@ -40,7 +41,7 @@ interface SystemPrompt {
 interface ContextParts {
   readonly homes: Homes;
   readonly projects: ProjectFinder;
-  readonly redactor: TextRedactor;
+  readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
   readonly now: () => Date;
 }
 
@@ -50,9 +51,9 @@ export class ProjectContext {
   readonly #knowledge: ProjectKnowledge | undefined;
   readonly #prompts: SystemPrompts;
 
-  constructor(config: Config, { homes, projects, redactor, now }: ContextParts) {
+  constructor(config: Config, { homes, projects, knowledge, now }: ContextParts) {
     const { enabled, injectionBudget } = effectiveGroup(config, "knowledge");
-    this.#knowledge = enabled ? new ProjectKnowledge({ redactor, budgetTokens: injectionBudget, now }) : undefined;
+    this.#knowledge = enabled ? new ProjectKnowledge(knowledge, { budgetTokens: injectionBudget }) : undefined;
     this.#prompts = new SystemPrompts({
       homes: [homes.home, homes.codexHome].filter((folder) => folder !== undefined),
       projects,
@@ -77,10 +78,6 @@ export class ProjectContext {
   saveKnowledge(cwd: string, conversationId: string): SaveKnowledge | undefined {
     const knowledge = this.#knowledge;
     return knowledge === undefined ? undefined : (entry) => knowledge.add(cwd, entry, conversationId);
-  }
-
-  async close(): Promise<void> {
-    await this.#knowledge?.close();
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Client, jsonSchemaValidator, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as z from "zod";
+import type { ElicitationAnswer, ElicitationRequest } from "../../../messages/actors/mcp.js";
 import { createFetch } from "../../../providers/transport/http-fetch.js";
 import { version } from "../../../version.js";
 import { within } from "../../../base/time/waiting.js";
 import { boundedFetch } from "./bounded-fetch.js";
-import type { ElicitationRequest, ElicitationAnswer } from "../running-calls.js";
 import type { ServerLogin } from "../login/server-login.js";
 import type { ServerTarget } from "../server-target.js";
 import { StdioTransport } from "./stdio-transport.js";

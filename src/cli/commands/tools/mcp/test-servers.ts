@@ -1,6 +1,6 @@
-import type { ServerState } from "../../../../actors/mcp/mcp-server.js";
 import { SharedServer } from "../../../../actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../../config/secrets/mcp-redactor.js";
+import type { McpMethod, ServerState } from "../../../../messages/actors/mcp.js";
 import { shortened } from "../../../../base/text/truncate.js";
 import { visible } from "../../../../base/text/visible.js";
 import { counted } from "../../../format.js";
@@ -55,8 +55,8 @@ async function testServer(
   try {
     const state = await server.connect();
     const offers = "offers" in state ? state.offers : { resources: false, prompts: false };
-    const list = async (method: string, field: string): Promise<string[]> => {
-      const answered = await server.ask(method, {}, signal);
+    const list = async (method: McpMethod, field: string): Promise<string[]> => {
+      const answered = await server.request(method, {}, signal);
       const { [field]: listed } = Object(answered.ok ? answered.value : {}) as Record<string, unknown>;
       return Array.isArray(listed) ? listed.map((each) => String(Object(each)["uri"] ?? Object(each)["name"])) : [];
     };
