@@ -20,7 +20,7 @@ export async function openRollouts(directory: string, count: number): Promise<Op
   const encode = lineEncoder(createTextRedactor(redactionRules({}, { OPENAI_API_KEY: "sk-0123456789abcdef" })));
   const socket = await openOwnerSocket(directory);
   const outbox = new RolloutOutbox({
-    writer: new WriterThread(new URL("../../dist/workers/entries/rollout-writer.cjs", import.meta.url)),
+    writer: new WriterThread(() => new URL("../../dist/workers/entries/rollout-writer.cjs", import.meta.url)),
     owner: async () => socket.owner,
     onStopped: () => socket.close(),
   });

@@ -69,7 +69,7 @@ test("forty conversations are saved by the writer's own thread", async () => {
 /** An outbox with another thread entry, which is stopped after the test. */
 async function open(entry: URL, options: WriterThreadOptions & { deadlineMs?: number } = {}) {
   const socket = await openOwnerSocket(directory);
-  const thread = new WriterThread(entry, options);
+  const thread = new WriterThread(() => entry, options);
   const outbox = new RolloutOutbox({
     writer: thread,
     owner: async () => socket.owner,

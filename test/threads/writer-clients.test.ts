@@ -30,7 +30,7 @@ const saved = { status: "saved" };
 const inUse = { status: "in_use", owner: `this process (pid ${process.pid})` };
 
 function start(entry = entryUrl("rollout-writer"), options: WriterThreadOptions = {}): RolloutOutbox {
-  const outbox = new RolloutOutbox({ writer: new WriterThread(entry, options), owner: async () => socket.owner });
+  const outbox = new RolloutOutbox({ writer: new WriterThread(() => entry, options), owner: async () => socket.owner });
   cleanUp.push(() => outbox.stop());
   return outbox;
 }

@@ -41,7 +41,7 @@ export const unsavedRollout: Rollout = {
 export function openOutbox(env: Readonly<Record<string, string | undefined>>): RolloutOutbox {
   let socket: Promise<OwnerSocket> | undefined;
   return new RolloutOutbox({
-    writer: new WriterThread(entryUrl("rollout-writer")),
+    writer: new WriterThread(() => entryUrl("rollout-writer")),
     owner: async () => {
       socket = runtimeDirectory(env).then(openOwnerSocket);
       return (await socket).owner;

@@ -80,7 +80,7 @@ class Reports {
 
   add(report: RolloutWriterReport): void {
     this.#batch.push(report);
-    if (this.#batch.length === 1) queueMicrotask(() => this.#send());
+    if (this.#batch.length === 1) setImmediate(() => this.#send());
     else if (this.#batch.length >= reportsPerMessage) this.#send();
   }
 

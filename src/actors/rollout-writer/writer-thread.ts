@@ -42,14 +42,15 @@ export interface WriterThreadOptions {
 
 /** Owns the writer's thread, which starts with the first client, and replaces it when it dies or hangs. */
 export class WriterThread implements WriterSource {
-  readonly #entry: URL;
+  readonly #entry: () => URL;
   readonly #resourceLimits: ResourceLimits;
   readonly #restarts: RestartWindow;
   readonly #listeners = new Set<WriterListener>();
   #life: ThreadLife | undefined;
   #failure: string | undefined;
 
-  constructor(entry: URL, { budget, resourceLimits }: WriterThreadOptions = {}) {
+  /** `entry` is called when a thread starts. */
+  constructor(entry: () => URL, { budget, resourceLimits }: WriterThreadOptions = {}) {
     this.#entry = entry;
     this.#resourceLimits = { maxYoungGenerationSizeMb, ...resourceLimits };
     this.#restarts = new RestartWindow(budget);
@@ -72,7 +73,7 @@ export class WriterThread implements WriterSource {
   }
 
   #start(): ThreadLife {
-    return new ThreadLife(this.#entry, this.#resourceLimits, (reason) => this.#onExit(reason));
+    return new ThreadLife(this.#entry(), this.#resourceLimits, (reason) => this.#onExit(reason));
   }
 
   #onExit(reason: string): void {

@@ -14,7 +14,7 @@ const request = {
   encode: plainEncoder,
 };
 const outbox = new RolloutOutbox({
-  writer: new WriterThread(new URL("faulty-writer.js", import.meta.url)),
+  writer: new WriterThread(() => new URL("faulty-writer.js", import.meta.url)),
   owner: async () => (await openOwnerSocket(directory)).owner,
 });
 
