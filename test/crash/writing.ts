@@ -43,7 +43,7 @@ export class Writing {
     this.#place = place;
     this.#socket = socket;
     this.#outbox = new RolloutOutbox({
-      writer: new LocalWriter(place.fileSystem, 1, () => this.#crashes()),
+      writer: new LocalWriter(place.fileSystem, 1, ({ type }) => type === "append" && this.#crashes()),
       owner: async () => socket.owner,
     });
   }

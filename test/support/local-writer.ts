@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { RolloutWriter, type WriterSession } from "../../src/actors/rollout-writer/rollout-writer.js";
 import { serveClient } from "../../src/actors/rollout-writer/serve-writer.js";
 import type { WriterListener, WriterSource } from "../../src/actors/rollout-writer/writer-thread.js";
+import type { RolloutWriterOp } from "../../src/messages/rollout-writer.js";
 import { nodeFileSystem, type FileSystem } from "../../src/rollouts/file/file-system.js";
 
 type AsyncFunction = (...args: readonly unknown[]) => Promise<unknown>;
@@ -14,11 +15,15 @@ export class LocalWriter implements WriterSource {
   readonly #fileSystem: FileSystem;
   readonly #openFiles: number | undefined;
   readonly #listeners = new Set<WriterListener>();
-  readonly #crashes: () => boolean;
+  readonly #crashes: (op: RolloutWriterOp) => boolean;
   #life: Life | undefined;
 
-  /** `crashes` is called for every append and decides whether the writer dies instead of handling it. */
-  constructor(fileSystem: FileSystem = nodeFileSystem, openFiles?: number, crashes: () => boolean = () => false) {
+  /** `crashes` decides whether the writer dies instead of handling an op. */
+  constructor(
+    fileSystem: FileSystem = nodeFileSystem,
+    openFiles?: number,
+    crashes: (op: RolloutWriterOp) => boolean = () => false,
+  ) {
     this.#fileSystem = fileSystem;
     this.#openFiles = openFiles;
     this.#crashes = crashes;
@@ -51,8 +56,8 @@ export class LocalWriter implements WriterSource {
 
   #start(): Life {
     this.starts += 1;
-    return new Life(this.#fileSystem, this.#openFiles, () => {
-      const isCrashing = this.#crashes();
+    return new Life(this.#fileSystem, this.#openFiles, (op) => {
+      const isCrashing = this.#crashes(op);
       if (isCrashing) void this.crash();
       return isCrashing;
     });
@@ -61,12 +66,12 @@ export class LocalWriter implements WriterSource {
 
 class Life {
   readonly #writer: RolloutWriter;
-  readonly #crashes: () => boolean;
+  readonly #crashes: (op: RolloutWriterOp) => boolean;
   readonly #disconnects: (() => void)[] = [];
   #runningCalls = 0;
   #hasEnded = false;
 
-  constructor(fileSystem: FileSystem, openFiles: number | undefined, crashes: () => boolean) {
+  constructor(fileSystem: FileSystem, openFiles: number | undefined, crashes: (op: RolloutWriterOp) => boolean) {
     const entries = Object.entries(fileSystem).map(([name, call]) => [name, this.#mortal(call as AsyncFunction)]);
     this.#writer = new RolloutWriter(Object.fromEntries(entries) as FileSystem, openFiles);
     this.#crashes = crashes;
@@ -96,7 +101,7 @@ class Life {
     return {
       end: () => session.end(),
       handle: (op) => {
-        if (this.#hasEnded || (op.type === "append" && this.#crashes())) return undefined;
+        if (this.#hasEnded || this.#crashes(op)) return undefined;
         return session.handle(op);
       },
     };

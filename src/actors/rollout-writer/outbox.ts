@@ -71,8 +71,8 @@ export interface RolloutOutboxOptions {
 export class RolloutOutbox implements Outgoing {
   readonly #options: RolloutOutboxOptions;
   readonly #rollouts = new Map<string, OutboxRollout>();
-  /** Rollouts closed without the writer's answer; their locks may still exist. */
-  readonly #maybeLocked = new Set<string>();
+  /** The conversations closed without the writer's answer, and their paths; the locks may still exist. */
+  readonly #maybeLocked = new Map<string, string>();
   readonly #limitBytes: number;
   readonly deadlineMs: number;
   /** Rollouts with something to append. */
@@ -187,12 +187,23 @@ export class RolloutOutbox implements Outgoing {
     this.#waitingBytes += bytes;
   }
 
-  closedUnanswered(path: string): void {
-    this.#maybeLocked.add(path);
+  closedUnanswered(conversationId: string, path: string): void {
+    this.#maybeLocked.set(conversationId, path);
+    void this.#closeAgain(conversationId, path);
   }
 
   forget(rollout: OutboxRollout): void {
     if (this.#rollouts.get(rollout.conversationId) === rollout) this.#rollouts.delete(rollout.conversationId);
+  }
+
+  /** A writer that died may have left this lock, which the next one takes and releases. */
+  async #closeAgain(conversationId: string, path: string): Promise<void> {
+    const owner = await this.owner().catch(() => undefined);
+    if (owner === undefined || this.#rollouts.has(conversationId)) return;
+    // Sent together, so that the conversation can be opened again only after both.
+    void this.ask({ type: "open", conversationId, path, owner, mode: "append" });
+    const outcome = await this.ask({ type: "close", conversationId });
+    if (outcome !== undefined) this.#maybeLocked.delete(conversationId);
   }
 
   /** Without this, no other process could take these locks while this process runs. */
@@ -200,7 +211,7 @@ export class RolloutOutbox implements Outgoing {
     if (this.#maybeLocked.size === 0) return;
     const owner = await this.#owner?.catch(() => undefined);
     if (owner === undefined) return;
-    for (const path of this.#maybeLocked) await releaseLock(path, owner).catch(() => undefined);
+    for (const path of this.#maybeLocked.values()) await releaseLock(path, owner).catch(() => undefined);
     this.#maybeLocked.clear();
   }
 
@@ -219,6 +230,7 @@ export class RolloutOutbox implements Outgoing {
       onEvent: (event) => this.#onEvent(event),
     });
     for (const rollout of this.#rollouts.values()) rollout.reopen();
+    for (const [conversationId, path] of this.#maybeLocked) void this.#closeAgain(conversationId, path);
   }
 
   /** The next append of each rollout that has one, with everything that has gathered in it. */

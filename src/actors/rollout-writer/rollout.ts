@@ -55,7 +55,7 @@ export interface Outgoing {
   count(bytes: number): void;
   forget(rollout: OutboxRollout): void;
   /** Called when the writer did not confirm that it closed this file. */
-  closedUnanswered(path: string): void;
+  closedUnanswered(conversationId: string, path: string): void;
 }
 
 interface Waiter {
@@ -228,14 +228,15 @@ export class OutboxRollout implements Rollout {
     const reached = this.#state !== "unreached";
     this.#state = "closed";
     this.#outbox.count(-this.#lines.clear());
+    let answer: SaveOutcome | undefined = outcome;
     if (reached) {
-      const answer = await this.#bounded<SaveOutcome | undefined>(
+      answer = await this.#bounded<SaveOutcome | undefined>(
         this.#outbox.ask({ type: "close", conversationId: this.conversationId }),
         () => undefined,
       );
-      if (answer === undefined) this.#outbox.closedUnanswered(this.path);
     }
     this.#outbox.forget(this);
+    if (answer === undefined) this.#outbox.closedUnanswered(this.conversationId, this.path);
     return outcome;
   }
 

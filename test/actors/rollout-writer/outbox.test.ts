@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RolloutOutbox, unsavedRollout, type RolloutOutboxOptions } from "../../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import type { WriterListener, WriterSource } from "../../../src/actors/rollout-writer/writer-thread.js";
@@ -164,9 +164,9 @@ test("flush waits for an unresponsive writer only until the deadline", async () 
 test("a new writer gets the lines its predecessor had not acknowledged", async () => {
   // Every third append kills the writer.
   let appends = 0;
-  const writer = new LocalWriter(nodeFileSystem, undefined, () => {
-    appends += 1;
-    return appends % 3 === 0;
+  const writer = new LocalWriter(nodeFileSystem, undefined, ({ type }) => {
+    if (type === "append") appends += 1;
+    return type === "append" && appends % 3 === 0;
   });
   const { rollout } = await start(nodeFileSystem, { writer }).open(request("a"));
   const lines = Array.from({ length: 30 }, (_, index) => said(index));
@@ -176,6 +176,20 @@ test("a new writer gets the lines its predecessor had not acknowledged", async (
   }
   expect(content("a")).toBe(lines.map(encodeLine).join(""));
   expect(writer.starts).toBeGreaterThan(10);
+});
+
+test("a writer that dies while it closes a conversation leaves no lock", async () => {
+  let closes = 0;
+  const writer = new LocalWriter(nodeFileSystem, undefined, ({ type }) => {
+    if (type === "close") closes += 1;
+    return type === "close" && closes === 1;
+  });
+  const outbox = start(nodeFileSystem, { writer });
+  const { rollout } = await outbox.open(request("a"));
+  rollout.append(said("one"));
+  expect(await rollout.close()).toEqual(saved);
+  await vi.waitFor(() => expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false));
+  expect((await outbox.open(request("a", "append"))).outcome).toEqual({ status: "open", bytes: content("a").length });
 });
 
 test("every call reports that the writer has failed permanently", async () => {
