@@ -2,8 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
-import { spawnThread } from "../../src/actors/runtime/spawn-thread.js";
-import type { RolloutWriterAnswers, RolloutWriterOp, RolloutWriterEvent } from "../../src/messages/rollout-writer.js";
+import { WriterThread } from "../../src/actors/rollout-writer/writer-thread.js";
 import { redactionRules } from "../../src/config/secrets/redact.js";
 import { createTextRedactor } from "../../src/config/secrets/text-redactor.js";
 import { lineEncoder } from "../../src/rollouts/file/encode.js";
@@ -21,12 +20,7 @@ export async function openRollouts(directory: string, count: number): Promise<Op
   const encode = lineEncoder(createTextRedactor(redactionRules({}, { OPENAI_API_KEY: "sk-0123456789abcdef" })));
   const socket = await openOwnerSocket(directory);
   const outbox = new RolloutOutbox({
-    spawnWriter: (options) =>
-      spawnThread<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>(
-        new URL("../../dist/workers/entries/rollout-writer.cjs", import.meta.url),
-        null,
-        options,
-      ),
+    writer: new WriterThread(() => new URL("../../dist/workers/entries/rollout-writer.cjs", import.meta.url)),
     owner: async () => socket.owner,
     onStopped: () => socket.close(),
   });

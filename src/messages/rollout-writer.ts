@@ -64,11 +64,10 @@ export const SaveOutcome = z.discriminatedUnion("status", [
 ]);
 export type SaveOutcome = z.infer<typeof SaveOutcome>;
 
-export interface RolloutWriterAnswers {
-  readonly open: OpenOutcome;
-  readonly flush: SaveOutcome;
-  readonly close: SaveOutcome;
-}
+/** The answer to each op; `append` has none. */
+export const RolloutWriterAnswers = z.object({ open: OpenOutcome, flush: SaveOutcome, close: SaveOutcome });
+export type RolloutWriterAnswers = z.infer<typeof RolloutWriterAnswers>;
+export type RolloutWriterAnswer = RolloutWriterAnswers[keyof RolloutWriterAnswers];
 
 /** Events the rollout writer publishes on its own. */
 export const RolloutWriterEvent = z.discriminatedUnion("type", [
@@ -77,3 +76,16 @@ export const RolloutWriterEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("not_saved"), conversationId, reason: z.string() }),
 ]);
 export type RolloutWriterEvent = z.infer<typeof RolloutWriterEvent>;
+
+const submissionId = z.number().int().nonnegative();
+
+/** An op on its way to the writer. A client's ids grow by one, and its ops are handled in their order. */
+export const RolloutWriterSubmission = z.object({ id: submissionId, op: RolloutWriterOp });
+export type RolloutWriterSubmission = z.infer<typeof RolloutWriterSubmission>;
+
+/** A message from the writer to one client: the answer to the submission with this id, or an event. */
+export const RolloutWriterReport = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("answer"), id: submissionId, answer: z.union([OpenOutcome, SaveOutcome]) }),
+  z.object({ type: z.literal("event"), event: RolloutWriterEvent }),
+]);
+export type RolloutWriterReport = z.infer<typeof RolloutWriterReport>;

@@ -71,7 +71,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     },
     last: { a: 6 },
   },
-  /** The actor itself fails, and its next incarnation gets everything again that was not acknowledged. */
+  /** The writer dies, and the next one gets everything again that was not acknowledged. */
   restarted: {
     prepare: async () => {},
     play: async (place) => {
@@ -80,7 +80,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       await a.say(1);
       a.write(2);
       await place.quiet();
-      writing.failAtNextAppend();
+      writing.crashAtNextAppend();
       await a.say(3);
       await a.say(4);
       await writing.end();

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
-import { createRolloutWriter, type RolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
-import { spawn } from "../../src/actors/runtime/spawn.js";
 import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-writer.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 import { numberedLine } from "./numbered-lines.js";
+import { LocalWriter } from "../support/local-writer.js";
 import { plainEncoder } from "../support/redaction.js";
 
 /** Where lines are written, and callbacks for the outcomes. */
@@ -33,7 +32,7 @@ export class Writing {
   readonly #socket: OwnerSocket;
   readonly #outbox: RolloutOutbox;
   readonly #conversations: WrittenConversation[] = [];
-  #isToFail = false;
+  #isToCrash = false;
 
   static async begin(place: Place): Promise<Writing> {
     place.heal();
@@ -43,9 +42,8 @@ export class Writing {
   private constructor(place: Place, socket: OwnerSocket) {
     this.#place = place;
     this.#socket = socket;
-    const writer = this.#failing(createRolloutWriter(place.fileSystem, 1));
     this.#outbox = new RolloutOutbox({
-      spawnWriter: (options) => spawn(writer, null, options),
+      writer: new LocalWriter(place.fileSystem, 1, ({ type }) => type === "append" && this.#crashes()),
       owner: async () => socket.owner,
     });
   }
@@ -59,8 +57,8 @@ export class Writing {
     return conversation;
   }
 
-  failAtNextAppend(): void {
-    this.#isToFail = true;
+  crashAtNextAppend(): void {
+    this.#isToCrash = true;
   }
 
   /** Saves everything, whatever has failed before, and stops. */
@@ -75,19 +73,10 @@ export class Writing {
     await this.#socket.close();
   }
 
-  #failing(writer: RolloutWriter): RolloutWriter {
-    return {
-      name: writer.name,
-      start: async (options, context) => {
-        const handlers = await writer.start(options, context);
-        const append: typeof handlers.append = (...args) => {
-          if (!this.#isToFail) return handlers.append(...args);
-          this.#isToFail = false;
-          throw new Error("a bug");
-        };
-        return { ...handlers, append };
-      },
-    };
+  #crashes(): boolean {
+    const isToCrash = this.#isToCrash;
+    this.#isToCrash = false;
+    return isToCrash;
   }
 }
 

@@ -7,7 +7,15 @@ import { Failure } from "../../src/messages/failure.js";
 import { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import { check } from "../../src/base/parse.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
-import { RolloutWriterOp, OpenOutcome, RolloutWriterEvent, SaveOutcome } from "../../src/messages/rollout-writer.js";
+import {
+  OpenOutcome,
+  RolloutWriterAnswers,
+  RolloutWriterEvent,
+  RolloutWriterOp,
+  RolloutWriterReport,
+  RolloutWriterSubmission,
+  SaveOutcome,
+} from "../../src/messages/rollout-writer.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Op, Submission } from "../../src/messages/submission.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
@@ -22,8 +30,11 @@ const schemas = {
   OpenOutcome,
   Op,
   ResponseItem,
-  RolloutWriterOp,
+  RolloutWriterAnswers,
   RolloutWriterEvent,
+  RolloutWriterOp,
+  RolloutWriterReport,
+  RolloutWriterSubmission,
   RolloutLine,
   SaveOutcome,
   Submission,

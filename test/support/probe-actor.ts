@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { MessagePort, workerData } from "node:worker_threads";
 import type { Actor } from "../../src/actors/runtime/actor.js";
 import type { Failure } from "../../src/messages/failure.js";
 
@@ -17,21 +16,13 @@ export type ProbeOp =
   | { type: "release"; key: string }
   | { type: "fail"; how: "throw" | "reject"; message: string }
   | { type: "work"; how: "succeed" | "throw" | "until_aborted" }
-  | { type: "abort_work" }
-  | { type: "answer_oddly"; how: "unclonable" | "deep"; levels: number }
-  | { type: "publish_unclonable" }
-  | { type: "thread_fault"; how: "exit" | "exit_soon" | "out_of_memory" | "throw_outside" | "close_port" }
-  /** Blocks the thread's event loop; `isSpinning` is shared memory, because a blocked thread cannot send messages. */
-  | { type: "spin"; isSpinning: Int32Array }
-  | { type: "answer_later"; afterMs: number };
+  | { type: "abort_work" };
 
 export interface ProbeAnswers {
   readonly notes: unknown[];
   readonly most_at_once: number;
   readonly echo: unknown;
   readonly hold: string;
-  readonly answer_oddly: unknown;
-  readonly answer_later: string;
 }
 
 export type ProbeEvent =
@@ -48,7 +39,7 @@ export type ProbeEvent =
 export interface ProbeOptions {
   /** How many starts throw before one succeeds. */
   readonly failingStarts?: number;
-  /** `start` waits for this promise; only for actors in this thread. */
+  /** `start` waits for this promise. */
   readonly gate?: Promise<void>;
   readonly disposal?: "throws" | "hangs";
 }
@@ -124,14 +115,6 @@ export function createProbe(): Probe {
         },
         abort_work: () => work?.abort(),
         work_over: ({ failure }) => publish({ type: "work_ended", failure }),
-        answer_oddly: ({ how, levels }) => (how === "unclonable" ? () => undefined : nested(levels)),
-        publish_unclonable: () => publish({ type: "published", value: () => undefined }),
-        thread_fault: ({ how }) => faults[how](),
-        spin: ({ isSpinning }) => {
-          Atomics.store(isSpinning, 0, 1);
-          for (;;);
-        },
-        answer_later: ({ afterMs }) => new Promise((resolve) => setTimeout(resolve, afterMs, "later")),
         [Symbol.asyncDispose]: async () => {
           publish({ type: "disposed" });
           if (disposal === "throws") throw new Error("cannot let go");
@@ -141,31 +124,3 @@ export function createProbe(): Probe {
     },
   };
 }
-
-/** A value nested this many levels deep. */
-export function nested(levels: number): unknown {
-  let value: unknown = "bottom";
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
-}
-
-const faults = {
-  exit: () => process.exit(7),
-  exit_soon: () => void setTimeout(() => process.exit(7), 50),
-  out_of_memory: () => {
-    const kept: number[][] = [];
-    for (;;) kept.push(Array.from({ length: 100_000 }, (_, index) => index));
-  },
-  throw_outside: () => {
-    queueMicrotask(() => {
-      throw new Error("nobody catches this");
-    });
-  },
-  close_port: () => {
-    const data: unknown = workerData;
-    if (typeof data !== "object" || data === null || !("control" in data)) throw new Error("not in a thread");
-    // The thread itself keeps running, so only the closed port shows the failure.
-    setInterval(() => undefined, 60_000);
-    if (data.control instanceof MessagePort) data.control.close();
-  },
-};

@@ -6,7 +6,7 @@ import { Watch } from "./watch.js";
 
 export type ProbeRef = Ref<ProbeOp, ProbeAnswers>;
 
-/** Spawns an actor in some thread; the same tests apply to each kind. */
+/** Spawns an actor. */
 export type Place<O extends SpawnOptions<ProbeEvent> = SpawnOptions<ProbeEvent>> = (
   options: ProbeOptions,
   spawnOptions: O,

@@ -1,21 +1,30 @@
+import type { MessagePort } from "node:worker_threads";
+import * as Comlink from "comlink";
 import type {
-  RolloutWriterAnswers,
-  RolloutWriterOp,
-  RolloutWriterEvent,
   LockOwner,
   OpenOutcome,
+  RolloutWriterAnswer,
+  RolloutWriterAnswers,
+  RolloutWriterEvent,
+  RolloutWriterOp,
+  RolloutWriterReport,
+  RolloutWriterSubmission,
 } from "../../messages/rollout-writer.js";
 import { lockHolder, releaseLock, removeLeftLock } from "../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
 import { entryUrl } from "../../workers/entry-url.js";
-import type { SpawnOptions } from "../runtime/actor.js";
-import { spawnThread } from "../runtime/spawn-thread.js";
-import { OutboxRollout, type OpenRequest, type Outgoing, type RolloutWriterRef, type Rollout } from "./rollout.js";
+import { comlinkEndpoint } from "../runtime/comlink-endpoint.js";
+import { OutboxRollout, type OpenRequest, type Outgoing, type Rollout } from "./rollout.js";
 import { openOwnerSocket, type OwnerSocket, closedOwners } from "./rollout-locks.js";
+import type { WriterRemote } from "./serve-writer.js";
+import { type WriterListener, type WriterSource, WriterThread } from "./writer-thread.js";
 
 const defaultLimitBytes = 64 * 1024 * 1024;
 
 const defaultDeadlineMs = 10_000;
+
+/** Maximum number of ops in one message. */
+const opsPerMessage = 256;
 
 /** A rollout for conversations that are not saved. */
 export const unsavedRollout: Rollout = {
@@ -28,18 +37,11 @@ export const unsavedRollout: Rollout = {
   close: async () => ({ status: "off" }),
 };
 
-/** The writer's data is short-lived; with the default size its garbage alone would take a third of our memory. */
-const maxYoungGenerationSizeMb = 4;
-
 /** Creates an outbox whose writer has its own thread. Thread and socket exist from the first open until `stop`. */
 export function openOutbox(env: Readonly<Record<string, string | undefined>>): RolloutOutbox {
   let socket: Promise<OwnerSocket> | undefined;
   return new RolloutOutbox({
-    spawnWriter: (spawnOptions) =>
-      spawnThread<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>(entryUrl("rollout-writer"), null, {
-        ...spawnOptions,
-        resourceLimits: { maxYoungGenerationSizeMb },
-      }),
+    writer: new WriterThread(() => entryUrl("rollout-writer")),
     owner: async () => {
       socket = runtimeDirectory(env).then(openOwnerSocket);
       return (await socket).owner;
@@ -52,7 +54,7 @@ export function openOutbox(env: Readonly<Record<string, string | undefined>>): R
 }
 
 export interface RolloutOutboxOptions {
-  readonly spawnWriter: (spawnOptions: SpawnOptions<RolloutWriterEvent>) => RolloutWriterRef;
+  readonly writer: WriterSource;
   /** Called once, before the first rollout is opened. */
   readonly owner: () => Promise<LockOwner>;
   /** When this many bytes wait, over all conversations, no new turn should begin. */
@@ -63,17 +65,20 @@ export interface RolloutOutboxOptions {
 }
 
 /**
- * Keeps every line until the writer has reported it as durable, so that a new writer thread can be given the lines that
- * the old one had not written.
+ * The client of the writer, in the main thread and in every shard. It keeps every line until the writer has reported it
+ * as durable, so that a new writer thread can be given the lines that the old one had not written.
  */
 export class RolloutOutbox implements Outgoing {
   readonly #options: RolloutOutboxOptions;
   readonly #rollouts = new Map<string, OutboxRollout>();
-  /** Rollouts closed without the writer's answer; their locks may still exist. */
-  readonly #maybeLocked = new Set<string>();
+  /** The conversations closed without the writer's answer, and their paths; the locks may still exist. */
+  readonly #maybeLocked = new Map<string, string>();
   readonly #limitBytes: number;
   readonly deadlineMs: number;
-  #writer: RolloutWriterRef | undefined;
+  /** Rollouts with something to append. */
+  readonly #unsent = new Set<OutboxRollout>();
+  #connection: Connection | undefined;
+  #disconnect: (() => void) | undefined;
   #owner: Promise<LockOwner> | undefined;
   #waitingBytes = 0;
   #failure: string | undefined;
@@ -86,13 +91,25 @@ export class RolloutOutbox implements Outgoing {
 
   /** Starts the writer early, for a caller that will open a rollout soon and has other things to load. */
   start(): void {
-    this.writer();
+    this.#connect();
     this.owner().catch(() => undefined);
   }
 
-  /** The first call starts the writer's thread. Never rejects: the outcome reports problems. */
+  /**
+   * Connects a client in another thread: its listener gets a port now, and another one whenever the writer's thread is
+   * replaced. Call the returned function when that thread has ended.
+   */
+  connect(listener: WriterListener): () => void {
+    return this.#options.writer.connect(listener);
+  }
+
+  /**
+   * The first call starts the writer's thread. The outcome reports problems; it rejects only when the request itself
+   * cannot be sent to another thread, which is a bug of the caller.
+   */
   async open(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
-    const { conversationId } = request;
+    const { conversationId, path, mode, force } = request;
+    structuredClone({ conversationId, path, mode, force });
     if (this.#failure !== undefined) {
       return { outcome: { status: "not_saved", reason: this.#failure }, rollout: new OutboxRollout(this, request) };
     }
@@ -108,6 +125,7 @@ export class RolloutOutbox implements Outgoing {
   async #tryOpen(request: OpenRequest): Promise<{ outcome: OpenOutcome; rollout: Rollout }> {
     const rollout = new OutboxRollout(this, request);
     this.#rollouts.set(request.conversationId, rollout);
+    this.#connect();
     const outcome = await rollout.open();
     if (outcome.status !== "in_use") return { outcome, rollout };
     this.forget(rollout);
@@ -119,17 +137,25 @@ export class RolloutOutbox implements Outgoing {
     return await lockHolder(path, await this.owner());
   }
 
-  /** Saves waiting lines, closes every rollout and ends the writer. */
+  /** Saves waiting lines, closes every rollout and ends the writer, if this client owns it. */
   async stop(): Promise<void> {
+    const { writer } = this.#options;
     await Promise.all(Array.from(this.#rollouts.values(), (rollout) => rollout.close()));
     this.#failed("the writer was stopped");
-    await this.#writer?.stop();
-    await this.#releaseLocks();
+    this.#disconnect?.();
+    await writer.stop?.();
+    this.#connection?.close();
+    // While the writer runs, another client may have one of these conversations open.
+    if (writer.stop !== undefined) await this.#releaseLocks();
     await this.#options.onStopped?.();
   }
 
   get full(): boolean {
     return this.#waitingBytes > this.#limitBytes;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection?.isOpen ?? false;
   }
 
   get failure(): string | undefined {
@@ -145,25 +171,39 @@ export class RolloutOutbox implements Outgoing {
     return this.#owner;
   }
 
-  writer(): RolloutWriterRef {
-    this.#writer ??= this.#options.spawnWriter({
-      onEvent: ({ msg }) => this.#onEvent(msg),
-      onRestart: () => this.#onRestarted(),
-      onFailed: ({ message }) => this.#failed(message),
-    });
-    return this.#writer;
+  /** Resolves to undefined when the writer has not answered before its thread ended, or cannot be reached now. */
+  async ask<T extends keyof RolloutWriterAnswers>(
+    op: Extract<RolloutWriterOp, { type: T }>,
+  ): Promise<RolloutWriterAnswers[T] | undefined> {
+    return (await this.#connection?.ask(op)) as RolloutWriterAnswers[T] | undefined;
+  }
+
+  send(rollout: OutboxRollout): void {
+    this.#unsent.add(rollout);
+    this.#connection?.wake();
   }
 
   count(bytes: number): void {
     this.#waitingBytes += bytes;
   }
 
-  closedUnanswered(path: string): void {
-    this.#maybeLocked.add(path);
+  closedUnanswered(conversationId: string, path: string): void {
+    this.#maybeLocked.set(conversationId, path);
+    void this.#closeAgain(conversationId, path);
   }
 
   forget(rollout: OutboxRollout): void {
     if (this.#rollouts.get(rollout.conversationId) === rollout) this.#rollouts.delete(rollout.conversationId);
+  }
+
+  /** A writer that died may have left this lock, which the next one takes and releases. */
+  async #closeAgain(conversationId: string, path: string): Promise<void> {
+    const owner = await this.owner().catch(() => undefined);
+    if (owner === undefined || this.#rollouts.has(conversationId)) return;
+    // Sent together, so that the conversation can be opened again only after both.
+    void this.ask({ type: "open", conversationId, path, owner, mode: "append" });
+    const outcome = await this.ask({ type: "close", conversationId });
+    if (outcome !== undefined) this.#maybeLocked.delete(conversationId);
   }
 
   /** Without this, no other process could take these locks while this process runs. */
@@ -171,8 +211,38 @@ export class RolloutOutbox implements Outgoing {
     if (this.#maybeLocked.size === 0) return;
     const owner = await this.#owner?.catch(() => undefined);
     if (owner === undefined) return;
-    for (const path of this.#maybeLocked) await releaseLock(path, owner).catch(() => undefined);
+    for (const path of this.#maybeLocked.values()) await releaseLock(path, owner).catch(() => undefined);
     this.#maybeLocked.clear();
+  }
+
+  #connect(): void {
+    this.#disconnect ??= this.#options.writer.connect({
+      onPort: (port) => this.#onPort(port),
+      onFailed: (reason) => this.#failed(reason),
+    });
+  }
+
+  /** A new writer knows nothing, so every rollout is opened again and sends what is not durable. */
+  #onPort(port: MessagePort): void {
+    this.#connection?.close();
+    this.#connection = new Connection(port, {
+      takeAppends: (limit) => this.#takeAppends(limit),
+      onEvent: (event) => this.#onEvent(event),
+    });
+    for (const rollout of this.#rollouts.values()) rollout.reopen();
+    for (const [conversationId, path] of this.#maybeLocked) void this.#closeAgain(conversationId, path);
+  }
+
+  /** The next append of each rollout that has one, with everything that has gathered in it. */
+  #takeAppends(limit: number): RolloutWriterOp[] {
+    const ops: RolloutWriterOp[] = [];
+    for (const rollout of this.#unsent) {
+      if (ops.length >= limit) break;
+      this.#unsent.delete(rollout);
+      const op = rollout.takeAppend();
+      if (op !== undefined) ops.push(op);
+    }
+    return ops;
   }
 
   #onEvent(event: RolloutWriterEvent): void {
@@ -181,12 +251,106 @@ export class RolloutOutbox implements Outgoing {
     else rollout?.notSaved(event.reason);
   }
 
-  #onRestarted(): void {
-    for (const rollout of this.#rollouts.values()) rollout.sendAgain();
+  #failed(message: string): void {
+    this.#failure ??= message;
+    for (const rollout of this.#rollouts.values()) rollout.giveUp(message);
+  }
+}
+
+interface ConnectionOptions {
+  readonly takeAppends: (limit: number) => RolloutWriterOp[];
+  readonly onEvent: (event: RolloutWriterEvent) => void;
+}
+
+interface Ask {
+  readonly op: RolloutWriterOp;
+  readonly resolve: (answer: RolloutWriterAnswer | undefined) => void;
+}
+
+/** The client's end of a port to one writer thread. One message is on its way at a time; what comes meanwhile waits. */
+class Connection {
+  readonly #port: MessagePort;
+  readonly #options: ConnectionOptions;
+  readonly #remote: Comlink.Remote<WriterRemote>;
+  #unsent: Ask[] = [];
+  readonly #unanswered = new Map<number, Ask>();
+  #submissions = 0;
+  #isSending = false;
+  #isClosed = false;
+
+  constructor(port: MessagePort, options: ConnectionOptions) {
+    this.#port = port;
+    this.#options = options;
+    this.#remote = Comlink.wrap<WriterRemote>(comlinkEndpoint(port));
+    port.on("message", (message: unknown) => {
+      // Comlink's own messages are objects.
+      if (Array.isArray(message)) for (const report of message as RolloutWriterReport[]) this.#receive(report);
+    });
+    port.on("close", () => this.close());
+    port.unref();
+    this.wake();
   }
 
-  #failed(message: string): void {
-    this.#failure = message;
-    for (const rollout of this.#rollouts.values()) rollout.giveUp(message);
+  get isOpen(): boolean {
+    return !this.#isClosed;
+  }
+
+  ask(op: RolloutWriterOp): Promise<RolloutWriterAnswer | undefined> {
+    if (this.#isClosed) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#unsent.push({ op, resolve });
+      this.wake();
+    });
+  }
+
+  /** Sends what waits, in a microtask, so that everything of this microtask goes together. */
+  wake(): void {
+    if (this.#isSending || this.#isClosed) return;
+    this.#isSending = true;
+    // While something is on its way, the port keeps the process alive.
+    this.#port.ref();
+    queueMicrotask(() => void this.#sendAll());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#port.close();
+    for (const { resolve } of [...this.#unsent, ...this.#unanswered.values()]) resolve(undefined);
+    this.#unsent = [];
+    this.#unanswered.clear();
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let batch = this.#take(); batch.length > 0; batch = this.#take()) await this.#remote.submit(batch);
+    this.#isSending = false;
+    this.#release();
+  }
+
+  /** Appends come first, because a flush covers the lines appended before it. */
+  #take(): RolloutWriterSubmission[] {
+    if (this.#isClosed) return [];
+    const batch = this.#options.takeAppends(opsPerMessage).map((op) => ({ id: this.#nextId(), op }));
+    for (const ask of this.#unsent.splice(0, opsPerMessage - batch.length)) {
+      const id = this.#nextId();
+      this.#unanswered.set(id, ask);
+      batch.push({ id, op: ask.op });
+    }
+    return batch;
+  }
+
+  #nextId(): number {
+    return (this.#submissions += 1);
+  }
+
+  #receive(report: RolloutWriterReport): void {
+    if (this.#isClosed) return;
+    if (report.type === "event") return this.#options.onEvent(report.event);
+    this.#unanswered.get(report.id)?.resolve(report.answer);
+    this.#unanswered.delete(report.id);
+    this.#release();
+  }
+
+  #release(): void {
+    if (!this.#isSending && this.#unanswered.size === 0) this.#port.unref();
   }
 }

@@ -10,7 +10,7 @@ import { RolloutFileError } from "./save-failure.js";
 export type OpenCommand = Extract<RolloutWriterOp, { type: "open" }>;
 
 /** The resources that all rollouts of a writer share. */
-interface Disk {
+export interface Disk {
   readonly fileSystem: FileSystem;
   readonly descriptors: Descriptors;
   readonly directories: DirectorySyncs;

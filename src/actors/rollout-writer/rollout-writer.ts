@@ -1,17 +1,17 @@
 import { lstatSync, writeSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { ConcurrencyLimit } from "../../base/time/shared-work.js";
 import type {
   OpenOutcome,
-  RolloutWriterAnswers,
+  RolloutWriterAnswer,
   RolloutWriterOp,
   RolloutWriterEvent,
   SaveOutcome,
 } from "../../messages/rollout-writer.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
-import type { Actor } from "../runtime/actor.js";
 import { DirectorySyncs } from "./durable-directory.js";
 import { saveFailureReason, RolloutFileError } from "./save-failure.js";
-import { Descriptors, RolloutFile, type OpenCommand } from "./rollout-file.js";
+import { Descriptors, RolloutFile, type Disk, type OpenCommand } from "./rollout-file.js";
 
 const firstRetryMs = 250;
 
@@ -38,53 +38,115 @@ const maxParallelSaves = 3;
 /** Maximum number of files kept open between writes. */
 const maxOpenFiles = 1_024;
 
-export type RolloutWriter = Actor<RolloutWriterOp, RolloutWriterAnswers, null, RolloutWriterEvent>;
+/**
+ * A conversation that another client has open is looked at again for this many turns of the event loop: if that client
+ * has just died, the end of its port is seen within them.
+ */
+const closingTurns = 5;
+
+const notOpen = { status: "not_saved", reason: "the conversation is not open" } as const;
+
+/** One client's access to the writer. */
+export interface WriterSession {
+  handle(op: RolloutWriterOp): RolloutWriterAnswer | undefined | Promise<RolloutWriterAnswer>;
+  /** Saves what the client has sent, closes its rollouts and releases their locks. */
+  end(): Promise<void>;
+}
 
 /**
  * Owns every open rollout of the process. It loads no schema library: its messages were validated where they entered.
+ * Several clients may be connected; a conversation belongs to the one that opened it.
  */
-export function createRolloutWriter(fileSystem: FileSystem, openFiles = maxOpenFiles): RolloutWriter {
-  return {
-    name: "rollout_writer",
-    start: (_options, context) => {
-      const savers = new Map<string, RolloutSaver>();
-      const saveLimit = new ConcurrencyLimit(maxParallelSaves);
-      const disk = {
-        fileSystem,
-        descriptors: new Descriptors(openFiles),
-        directories: new DirectorySyncs(fileSystem),
-      };
+export class RolloutWriter {
+  readonly #disk: Disk;
+  readonly #saveLimit = new ConcurrencyLimit(maxParallelSaves);
+  readonly #rollouts = new Map<string, OpenRollout>();
+  readonly #sessions = new Set<WriterSession>();
 
-      async function open(command: OpenCommand): Promise<OpenOutcome> {
-        const { conversationId } = command;
-        const before = savers.get(conversationId);
-        const file = new RolloutFile(disk, command);
-        const saver = new RolloutSaver(conversationId, file, saveLimit, (event) => context.publish(event));
-        savers.set(conversationId, saver);
-        const outcome = await saver.open(before?.abandon());
-        if (outcome.status === "in_use" && savers.get(conversationId) === saver) savers.delete(conversationId);
-        return outcome;
-      }
+  constructor(fileSystem: FileSystem, openFiles = maxOpenFiles) {
+    this.#disk = {
+      fileSystem,
+      descriptors: new Descriptors(openFiles),
+      directories: new DirectorySyncs(fileSystem),
+    };
+  }
 
-      return {
-        open,
-        append: ({ conversationId, lines, sync }) => savers.get(conversationId)?.append(lines, sync),
-        flush: ({ conversationId }) =>
-          savers.get(conversationId)?.flush() ?? { status: "not_saved", reason: "the conversation is not open" },
-        close: async ({ conversationId }) => {
-          const saver = savers.get(conversationId);
-          savers.delete(conversationId);
-          return (await saver?.close()) ?? { status: "saved" };
-        },
-        [Symbol.asyncDispose]: async () => {
-          await Promise.all(Array.from(savers.values(), (saver) => saver.release()));
-        },
-      };
-    },
-  };
+  connect(publish: (event: RolloutWriterEvent) => void): WriterSession {
+    const session: WriterSession = {
+      handle: (op) => this.#handle(op, session, publish),
+      end: async () => {
+        this.#sessions.delete(session);
+        const owned = Array.from(this.#rollouts).filter(([, rollout]) => rollout.session === session);
+        await Promise.all(owned.map(([conversationId]) => this.#close(conversationId, session)));
+      },
+    };
+    this.#sessions.add(session);
+    return session;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(Array.from(this.#sessions, (session) => session.end()));
+  }
+
+  #handle(
+    op: RolloutWriterOp,
+    session: WriterSession,
+    publish: (event: RolloutWriterEvent) => void,
+  ): RolloutWriterAnswer | undefined | Promise<RolloutWriterAnswer> {
+    if (op.type === "open") return this.#open(op, session, publish);
+    if (op.type === "close") return this.#close(op.conversationId, session);
+    const rollout = this.#rollouts.get(op.conversationId);
+    const saver = rollout?.session === session ? rollout.saver : undefined;
+    if (op.type === "flush") return saver?.flush() ?? notOpen;
+    saver?.append(op.lines, op.sync);
+    return undefined;
+  }
+
+  async #open(
+    command: OpenCommand,
+    session: WriterSession,
+    publish: (event: RolloutWriterEvent) => void,
+  ): Promise<OpenOutcome> {
+    const { conversationId } = command;
+    for (let turn = 0; this.#belongsToAnother(conversationId, session); turn += 1) {
+      if (turn === closingTurns) return { status: "in_use", owner: `this process (pid ${process.pid})` };
+      await setImmediate();
+    }
+    if (!this.#sessions.has(session)) return notOpen;
+    const before = this.#rollouts.get(conversationId);
+    const file = new RolloutFile(this.#disk, command);
+    const saver = new RolloutSaver(conversationId, file, this.#saveLimit, publish);
+    const rollout: OpenRollout = { session, saver, closing: undefined };
+    this.#rollouts.set(conversationId, rollout);
+    const outcome = await saver.open(before?.closing ?? before?.saver.abandon());
+    if (outcome.status === "in_use") this.#forget(conversationId, rollout);
+    return outcome;
+  }
+
+  #belongsToAnother(conversationId: string, session: WriterSession): boolean {
+    const rollout = this.#rollouts.get(conversationId);
+    return rollout !== undefined && rollout.session !== session && rollout.closing === undefined;
+  }
+
+  async #close(conversationId: string, session: WriterSession): Promise<SaveOutcome> {
+    const rollout = this.#rollouts.get(conversationId);
+    if (rollout?.session !== session) return { status: "saved" };
+    rollout.closing ??= rollout.saver.close();
+    const outcome = await rollout.closing;
+    this.#forget(conversationId, rollout);
+    return outcome;
+  }
+
+  #forget(conversationId: string, rollout: OpenRollout): void {
+    if (this.#rollouts.get(conversationId) === rollout) this.#rollouts.delete(conversationId);
+  }
 }
 
-export const rolloutWriter = createRolloutWriter(threadFileSystem);
+interface OpenRollout {
+  readonly session: WriterSession;
+  readonly saver: RolloutSaver;
+  closing: Promise<SaveOutcome> | undefined;
+}
 
 interface Waiter {
   /** The number of the last line it waits for. */
@@ -127,7 +189,7 @@ class RolloutSaver {
   }
 
   /** Waits for `before`, because two savers must not have the file open at once. */
-  async open(before?: Promise<void>): Promise<OpenOutcome> {
+  async open(before?: Promise<unknown>): Promise<OpenOutcome> {
     const opening = this.#openFile(before);
     this.#begin(opening);
     await this.#step;
@@ -144,7 +206,7 @@ class RolloutSaver {
   }
 
   flush(): Promise<SaveOutcome> {
-    if (this.#ended) return Promise.resolve({ status: "not_saved", reason: "the conversation is not open" });
+    if (this.#ended) return Promise.resolve(notOpen);
     if (this.#isSaved) return Promise.resolve({ status: "saved" });
     this.#syncThrough = this.#added;
     return new Promise((answer) => {
@@ -185,11 +247,10 @@ class RolloutSaver {
     if (this.#step === undefined && !this.#ended) this.#begin(this.#limit.run(() => this.#save()));
   }
 
-  async #openFile(before: Promise<void> | undefined): Promise<OpenOutcome> {
-    const outcome = await this.#limit.run(async () => {
-      await before;
-      return this.#file.open();
-    });
+  async #openFile(before: Promise<unknown> | undefined): Promise<OpenOutcome> {
+    // Not inside the limit, because `before` may need a turn itself.
+    await before;
+    const outcome = await this.#limit.run(() => this.#file.open());
     if (outcome.status === "open") await this.#file.settle();
     else this.#end();
     return outcome;

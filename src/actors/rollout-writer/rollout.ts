@@ -1,5 +1,4 @@
 import { startDeadline, Deferred } from "../../base/time/waiting.js";
-import { FailureError } from "../../messages/failure-error.js";
 import type {
   SaveOutcome,
   LockOwner,
@@ -9,7 +8,6 @@ import type {
 } from "../../messages/rollout-writer.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { LineEncoder } from "../../rollouts/file/encode.js";
-import type { Ref } from "../runtime/actor.js";
 import { messageOf } from "../runtime/failures.js";
 
 /** The destination of one conversation's lines. Never throws and never blocks: `flush` reports failures. */
@@ -29,8 +27,6 @@ export interface Rollout {
   close(): Promise<SaveOutcome>;
 }
 
-export type RolloutWriterRef = Ref<RolloutWriterOp, RolloutWriterAnswers>;
-
 export interface OpenRequest {
   readonly conversationId: string;
   readonly path: string;
@@ -46,13 +42,20 @@ export interface Outgoing {
   readonly full: boolean;
   readonly failure: string | undefined;
   readonly deadlineMs: number;
+  /** Whether an op can be sent now. */
+  readonly isConnected: boolean;
   owner(): Promise<LockOwner>;
-  writer(): RolloutWriterRef;
+  /** Resolves to undefined when the writer has not answered before its thread ended, or cannot be reached now. */
+  ask<T extends keyof RolloutWriterAnswers>(
+    op: Extract<RolloutWriterOp, { type: T }>,
+  ): Promise<RolloutWriterAnswers[T] | undefined>;
+  /** Calls the rollout's `takeAppend` as soon as a message can be sent. */
+  send(rollout: OutboxRollout): void;
   /** Adds to the number of waiting bytes; negative when bytes were saved. */
   count(bytes: number): void;
   forget(rollout: OutboxRollout): void;
   /** Called when the writer did not confirm that it closed this file. */
-  closedUnanswered(path: string): void;
+  closedUnanswered(conversationId: string, path: string): void;
 }
 
 interface Waiter {
@@ -75,9 +78,10 @@ export class OutboxRollout implements Rollout {
    * means that the writer could not open the file and keeps trying, `unreached` that the writer was never asked.
    */
   #state: "opening" | "open" | "unopened" | "unreached" | "closed" = "opening";
-  /** Counts the writers; answers from an earlier one are ignored. */
+  /** Counts the attempts to open; answers to an earlier one are ignored. */
   #generation = 0;
-  #sending: Promise<void> | undefined;
+  /** Whether an earlier writer may have created the file. */
+  #hasAsked = false;
   /** Whether the writer last reported that it could not write. */
   #failing = false;
   /** Whether a caller waits for the added lines to become durable. */
@@ -112,7 +116,17 @@ export class OutboxRollout implements Rollout {
     const { text, secrets } = this.#request.encode(line);
     for (const secret of secrets) this.#redacted.add(secret);
     this.#outbox.count(this.#lines.add(text));
-    this.#send();
+    this.#outbox.send(this);
+  }
+
+  /** The message with the lines added since the last one. A new writer gets all of them and compares them with the file. */
+  takeAppend(): RolloutWriterOp | undefined {
+    if (this.#state !== "open" && this.#state !== "unopened") return undefined;
+    const lines = this.#lines.takeUnsent();
+    const sync = this.#wantsSync;
+    if (lines.length === 0 && !sync) return undefined;
+    this.#wantsSync = false;
+    return { type: "append", conversationId: this.conversationId, lines, sync };
   }
 
   takeRedacted(): number {
@@ -133,7 +147,10 @@ export class OutboxRollout implements Rollout {
     // After a failure, a flush makes the writer try again; otherwise the sync request goes with the lines, and `saved`
     // answers it.
     else if (this.#state !== "open" || this.#failing) void this.#askFlush();
-    else this.#sendSync();
+    else {
+      this.#wantsSync = true;
+      this.#outbox.send(this);
+    }
     const outcome = await this.#bounded<SaveOutcome>(answer.promise, (reason) => ({ status: "not_saved", reason }));
     this.#waiters.delete(waiter);
     return outcome;
@@ -163,7 +180,7 @@ export class OutboxRollout implements Rollout {
   }
 
   /** A new writer has started without any state. */
-  sendAgain(): void {
+  reopen(): void {
     if (this.#state !== "closed") void this.#open();
   }
 
@@ -178,6 +195,7 @@ export class OutboxRollout implements Rollout {
     const generation = this.#generation;
     this.#state = "opening";
     const owner = await this.#outbox.owner().catch(messageOf);
+    if (generation !== this.#generation || this.#isClosed) return;
     if (typeof owner === "string") return this.#failToOpen(owner);
     const outcome = await this.#askOpen(owner);
     if (outcome === undefined || generation !== this.#generation || this.#isClosed) return;
@@ -185,29 +203,24 @@ export class OutboxRollout implements Rollout {
     this.#state = outcome.status === "open" ? "open" : "unopened";
     this.#opened.resolve(outcome);
     this.#lines.sendAgain();
-    this.#send();
+    this.#outbox.send(this);
     if (this.#waiters.size > 0) void this.#askFlush();
   }
 
   /** Without an owner no lock can be taken; the next flush tries again. */
   #failToOpen(reason: string): void {
-    if (!this.#isClosed) this.#state = "unreached";
+    this.#state = "unreached";
     this.#opened.resolve({ status: "not_saved", reason });
     for (const waiter of this.#waiters) waiter.answer({ status: "not_saved", reason });
   }
 
   /** Returns undefined when the writer died meanwhile: a new one will start, or `giveUp` is called. */
-  async #askOpen(owner: LockOwner): Promise<OpenOutcome | undefined> {
+  #askOpen(owner: LockOwner): Promise<OpenOutcome | undefined> {
     const { conversationId, path, mode, force = false } = this.#request;
     const { savedBytes } = this.#lines;
-    // An earlier writer may have created the file already.
-    const known = this.#generation > 1 && savedBytes !== undefined ? { acknowledgedBytes: savedBytes } : {};
-    try {
-      return await this.#outbox.writer().ask({ type: "open", conversationId, path, mode, owner, force, ...known });
-    } catch (error) {
-      if (error instanceof FailureError) return undefined;
-      throw error;
-    }
+    const known = this.#hasAsked && savedBytes !== undefined ? { acknowledgedBytes: savedBytes } : {};
+    this.#hasAsked ||= this.#outbox.isConnected;
+    return this.#outbox.ask({ type: "open", conversationId, path, mode, owner, force, ...known });
   }
 
   async #close(): Promise<SaveOutcome> {
@@ -215,15 +228,15 @@ export class OutboxRollout implements Rollout {
     const reached = this.#state !== "unreached";
     this.#state = "closed";
     this.#outbox.count(-this.#lines.clear());
+    let answer: SaveOutcome | undefined = outcome;
     if (reached) {
-      const closing = this.#outbox.writer().ask({ type: "close", conversationId: this.conversationId });
-      const answer = await this.#bounded<SaveOutcome | undefined>(
-        closing.catch(() => undefined),
+      answer = await this.#bounded<SaveOutcome | undefined>(
+        this.#outbox.ask({ type: "close", conversationId: this.conversationId }),
         () => undefined,
       );
-      if (answer === undefined) this.#outbox.closedUnanswered(this.path);
     }
     this.#outbox.forget(this);
+    if (answer === undefined) this.#outbox.closedUnanswered(this.conversationId, this.path);
     return outcome;
   }
 
@@ -231,49 +244,16 @@ export class OutboxRollout implements Rollout {
     return this.#state === "closed";
   }
 
-  /** Sends the lines added since the last send. A new writer gets all of them and compares them with the file. */
-  #send(): void {
-    if (this.#sending !== undefined || (this.#state !== "open" && this.#state !== "unopened")) return;
-    this.#sending = this.#sendAll();
-  }
-
-  #sendSync(): void {
-    this.#wantsSync = true;
-    this.#send();
-  }
-
-  async #sendAll(): Promise<void> {
-    try {
-      // Deferred to a microtask, so that lines appended together are sent together.
-      await Promise.resolve();
-      while (this.#state === "open" || this.#state === "unopened") {
-        const lines = this.#lines.takeUnsent();
-        const sync = this.#wantsSync;
-        if (lines.length === 0 && !sync) break;
-        this.#wantsSync = false;
-        await this.#outbox.writer().tell({ type: "append", conversationId: this.conversationId, lines, sync });
-      }
-    } catch {
-      // The writer died; a new one gets all lines again, or `giveUp` is called.
-    } finally {
-      this.#sending = undefined;
-    }
-  }
-
   async #askFlush(): Promise<void> {
     const generation = this.#generation;
-    // Lines appended earlier must be sent first.
-    await this.#sending;
-    if (this.#state === "opening" || this.#state === "closed" || generation !== this.#generation) return;
-    const upTo = this.#lines.sentThrough;
-    try {
-      const outcome = await this.#outbox.writer().ask({ type: "flush", conversationId: this.conversationId });
-      if (generation !== this.#generation) return;
-      for (const waiter of this.#waiters) {
-        if (outcome.status !== "saved" || waiter.upTo <= upTo) waiter.answer(outcome);
-      }
-    } catch {
-      // As above: the new writer is asked again.
+    if (this.#state === "opening" || this.#state === "closed") return;
+    // Lines appended earlier are sent first.
+    const upTo = this.#lines.added;
+    const outcome = await this.#outbox.ask({ type: "flush", conversationId: this.conversationId });
+    // Without an answer, the next writer is asked again.
+    if (outcome === undefined || generation !== this.#generation) return;
+    for (const waiter of this.#waiters) {
+      if (outcome.status !== "saved" || waiter.upTo <= upTo) waiter.answer(outcome);
     }
   }
 
@@ -319,11 +299,6 @@ class UnsavedLines {
 
   get saved(): number {
     return this.#added - this.#lines.length;
-  }
-
-  /** The number of the last line that was taken. */
-  get sentThrough(): number {
-    return this.saved + this.#sent;
   }
 
   get savedBytes(): number | undefined {

@@ -1,4 +1,4 @@
-import { rolloutWriter } from "../../actors/rollout-writer/rollout-writer.js";
-import { serveActor } from "../../actors/runtime/serve-actor.js";
+import { RolloutWriter, threadFileSystem } from "../../actors/rollout-writer/rollout-writer.js";
+import { serveWriter } from "../../actors/rollout-writer/serve-writer.js";
 
-serveActor(rolloutWriter);
+serveWriter(new RolloutWriter(threadFileSystem));

@@ -1,16 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RolloutOutbox, unsavedRollout, type RolloutOutboxOptions } from "../../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
-import { createRolloutWriter, type RolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import { spawn } from "../../../src/actors/runtime/spawn.js";
-import type { OwnLine } from "../../../src/messages/rollout-line.js";
+import type { WriterListener, WriterSource } from "../../../src/actors/rollout-writer/writer-thread.js";
 import { encodeLine } from "../../../src/rollouts/file/encode.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 import { failing, Faults, Gate } from "./intercepted-file-system.js";
+import { LocalWriter } from "../../support/local-writer.js";
 import { plainEncoder } from "../../support/redaction.js";
+import { said } from "../../support/said.js";
 
 let directory = "";
 let socket: OwnerSocket;
@@ -30,7 +30,7 @@ const saved = { status: "saved" };
 
 function start(fileSystem: FileSystem = nodeFileSystem, options: Partial<RolloutOutboxOptions> = {}): RolloutOutbox {
   const outbox = new RolloutOutbox({
-    spawnWriter: (spawnOptions) => spawn(createRolloutWriter(fileSystem), null, spawnOptions),
+    writer: new LocalWriter(fileSystem),
     owner: async () => socket.owner,
     ...options,
   });
@@ -40,15 +40,6 @@ function start(fileSystem: FileSystem = nodeFileSystem, options: Partial<Rollout
 
 function request(id: string, mode: "create" | "append" = "create") {
   return { conversationId: id, path: join(directory, `${id}.jsonl`), mode, encode: plainEncoder };
-}
-
-function said(text: string | number): OwnLine {
-  const payload = {
-    type: "message" as const,
-    role: "user" as const,
-    content: [{ type: "input_text" as const, text: `${text}` }],
-  };
-  return { timestamp: "2026-11-16T00:00:00.000Z", type: "response_item", payload };
 }
 
 function content(id: string): string {
@@ -170,77 +161,63 @@ test("flush waits for an unresponsive writer only until the deadline", async () 
   expect(await rollout.flush()).toEqual(saved);
 });
 
-test("a restarted writer gets the lines its predecessor had not acknowledged", async () => {
-  // The first writer crashes on the third append.
+test("a new writer gets the lines its predecessor had not acknowledged", async () => {
+  // Every third append kills the writer.
   let appends = 0;
-  const mortal = (actor: RolloutWriter): RolloutWriter => ({
-    name: actor.name,
-    start: async (options, context) => {
-      const handlers = await actor.start(options, context);
-      return {
-        ...handlers,
-        append: (...args) => {
-          appends += 1;
-          if (appends % 3 === 0) throw new Error("a bug");
-          return handlers.append(...args);
-        },
-      };
-    },
+  const writer = new LocalWriter(nodeFileSystem, undefined, ({ type }) => {
+    if (type === "append") appends += 1;
+    return type === "append" && appends % 3 === 0;
   });
-  const outbox = start(nodeFileSystem, {
-    spawnWriter: (options) =>
-      spawn(mortal(createRolloutWriter(nodeFileSystem)), null, {
-        ...options,
-        budget: { restarts: 1000, windowMs: 1000 },
-      }),
-  });
-  const { rollout } = await outbox.open(request("a"));
+  const { rollout } = await start(nodeFileSystem, { writer }).open(request("a"));
   const lines = Array.from({ length: 30 }, (_, index) => said(index));
   for (const line of lines) {
     rollout.append(line);
     expect(await rollout.flush()).toEqual(saved);
   }
   expect(content("a")).toBe(lines.map(encodeLine).join(""));
+  expect(writer.starts).toBeGreaterThan(10);
+});
+
+test("a writer that dies while it closes a conversation leaves no lock", async () => {
+  let closes = 0;
+  const writer = new LocalWriter(nodeFileSystem, undefined, ({ type }) => {
+    if (type === "close") closes += 1;
+    return type === "close" && closes === 1;
+  });
+  const outbox = start(nodeFileSystem, { writer });
+  const { rollout } = await outbox.open(request("a"));
+  rollout.append(said("one"));
+  expect(await rollout.close()).toEqual(saved);
+  await vi.waitFor(() => expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false));
+  expect((await outbox.open(request("a", "append"))).outcome).toEqual({ status: "open", bytes: content("a").length });
 });
 
 test("every call reports that the writer has failed permanently", async () => {
-  const dead: RolloutWriter = {
-    name: "dead",
-    start: () => {
-      throw new Error("cannot start");
+  const reason = "the writer failed for good";
+  const writer = {
+    connect: ({ onFailed }: WriterListener) => {
+      onFailed(reason);
+      return () => undefined;
     },
   };
-  const outbox = start(nodeFileSystem, {
-    spawnWriter: (options) => spawn(dead, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
-  });
+  const notSaved = { status: "not_saved", reason };
+  const outbox = start(nodeFileSystem, { writer });
   const { outcome, rollout } = await outbox.open(request("a"));
-  expect(outcome).toMatchObject({ status: "not_saved", reason: expect.stringContaining("failed for good") as unknown });
+  expect(outcome).toEqual(notSaved);
   rollout.append(said("one"));
   expect(rollout.full).toBe(false);
-  expect(await rollout.flush()).toMatchObject({ status: "not_saved" });
-  expect((await outbox.open(request("b"))).outcome).toMatchObject({ status: "not_saved" });
-  expect(await rollout.close()).toMatchObject({ status: "not_saved" });
+  expect(await rollout.flush()).toEqual(notSaved);
+  expect((await outbox.open(request("b"))).outcome).toEqual(notSaved);
+  expect(await rollout.close()).toEqual(notSaved);
 });
 
-function throwBug(): never {
-  throw new Error("a bug");
-}
-
 test("stop releases the locks of a permanently failed writer", async () => {
-  const writer = createRolloutWriter(nodeFileSystem);
-  const broken: RolloutWriter = {
-    ...writer,
-    start: async (options, context) => {
-      const { open } = await writer.start(options, context);
-      return { open, append: throwBug, flush: throwBug, close: throwBug };
-    },
-  };
-  const outbox = start(nodeFileSystem, {
-    spawnWriter: (options) => spawn(broken, null, { ...options, budget: { restarts: 1, windowMs: 60_000 } }),
-  });
+  const writer = new LocalWriter();
+  const outbox = start(nodeFileSystem, { writer });
   const { rollout } = await outbox.open(request("a"));
+  await writer.fail("it failed for good");
   rollout.append(said("one"));
-  expect(await rollout.close()).toMatchObject({ status: "not_saved" });
+  expect(await rollout.close()).toEqual({ status: "not_saved", reason: "it failed for good" });
   expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(true);
   await outbox.stop();
   expect(existsSync(join(directory, "a.jsonl.lock"))).toBe(false);
@@ -255,6 +232,44 @@ test("a lock file its owner could not remove counts as free after the owner clos
   expect((await outbox.open(request("a"))).outcome).toEqual({ status: "open", bytes: 0 });
 });
 
+test("a request that cannot be sent to another thread fails alone", async () => {
+  const outbox = start();
+  const unclonable = { ...request("a"), path: (() => "a function") as unknown as string };
+  const [bad, good] = await Promise.allSettled([outbox.open(unclonable), outbox.open(request("b"))]);
+  expect(bad).toMatchObject({ status: "rejected", reason: { name: "DataCloneError" } });
+  expect(good).toMatchObject({ status: "fulfilled", value: { outcome: { status: "open" } } });
+  expect((await outbox.open(request("a"))).outcome).toEqual({ status: "open", bytes: 0 });
+});
+
+test("lines appended together cross in one message", async () => {
+  let sent = 0;
+  const local = new LocalWriter();
+  const writer: WriterSource = {
+    stop: () => local.stop(),
+    connect: ({ onPort, onFailed }) =>
+      local.connect({
+        onFailed,
+        onPort: (port) => {
+          const post = port.postMessage.bind(port);
+          port.postMessage = (message, transfer) => {
+            sent += 1;
+            post(message, transfer as []);
+          };
+          onPort(port);
+        },
+      }),
+  };
+  const outbox = start(nodeFileSystem, { writer });
+  const opened = await Promise.all(["a", "b", "c"].map((id) => outbox.open(request(id))));
+  sent = 0;
+  for (const { rollout } of opened) {
+    rollout.append(said(1));
+    rollout.append(said(2));
+  }
+  await Promise.all(opened.map(({ rollout }) => rollout.flush()));
+  expect(sent).toBe(1);
+});
+
 test("stop saves waiting lines, and nothing can be opened afterwards", async () => {
   const outbox = start();
   const { rollout } = await outbox.open(request("a"));
@@ -266,16 +281,11 @@ test("stop saves waiting lines, and nothing can be opened afterwards", async () 
 });
 
 test("the first open starts the writer", async () => {
-  let started = 0;
-  const outbox = start(nodeFileSystem, {
-    spawnWriter: (options) => {
-      started += 1;
-      return spawn(createRolloutWriter(nodeFileSystem), null, options);
-    },
-  });
-  expect(started).toBe(0);
+  const writer = new LocalWriter();
+  const outbox = start(nodeFileSystem, { writer });
+  expect(writer.starts).toBe(0);
   await Promise.all(["a", "b"].map((id) => outbox.open(request(id))));
-  expect(started).toBe(1);
+  expect(writer.starts).toBe(1);
 });
 
 test("a rollout that is not saved reports that saving is off", async () => {

@@ -498,3 +498,59 @@ test("a conversation that is not open reports so on flush and closes without an 
   expect(await writer.flush("none")).toEqual({ status: "not_saved", reason: "the conversation is not open" });
   expect(await writer.close("none")).toEqual(saved);
 });
+
+describe("several clients", () => {
+  test("the end of one saves its lines and releases its lock, and another one waits for that", async () => {
+    const faults = new Faults();
+    const one = await harness.start(faults.fileSystem);
+    const two = one.connectAnother();
+    await one.open("a");
+    const gate = new Gate();
+    faults.once("fdatasync", gate.hold);
+    await one.append("a", line("one"));
+    await gate.reached;
+    await one.write("a", line("two"));
+    const ended = one.end();
+    const opened = two.open("a", "append");
+    gate.open();
+    await ended;
+    expect(await opened).toEqual({ status: "open", bytes: (line("one") + line("two")).length });
+    expect(harness.content("a")).toBe(line("one") + line("two"));
+    expect(existsSync(`${harness.path("a")}.lock`)).toBe(true);
+  });
+
+  test("one that ends just after another has asked for its conversation hands it over", async () => {
+    const one = await harness.start();
+    const two = one.connectAnother();
+    await one.open("a");
+    await one.append("a", line("one"));
+    const opened = two.open("a", "append");
+    await one.end();
+    expect(await opened).toEqual({ status: "open", bytes: line("one").length });
+  });
+
+  test("one cannot write, flush or close the conversation of another", async () => {
+    const one = await harness.start();
+    const two = one.connectAnother();
+    await one.open("a");
+    expect(await two.open("a", "append")).toEqual({ status: "in_use", owner: `this process (pid ${process.pid})` });
+    await two.append("a", line("not mine"));
+    expect(await two.flush("a")).toEqual(notSaved("the conversation is not open"));
+    await two.close("a");
+    await one.append("a", line("one"));
+    expect(await one.close("a")).toEqual(saved);
+    expect(harness.content("a")).toBe(line("one"));
+  });
+
+  test("many conversations that change hands at once do not block each other", async () => {
+    const one = await harness.start();
+    const two = one.connectAnother();
+    const ids = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    await Promise.all(ids.map((id) => one.open(id)));
+    for (const id of ids) await one.write(id, line(id));
+    const closed = Promise.all(ids.map((id) => one.close(id)));
+    const opened = await Promise.all(ids.map((id) => two.open(id, "append")));
+    expect(opened).toEqual(ids.map((id) => ({ status: "open", bytes: line(id).length })));
+    expect(await closed).toEqual(ids.map(() => saved));
+  });
+});

@@ -2,10 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openOwnerSocket, type OwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
-import { createRolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
-import type { Ref } from "../../../src/actors/runtime/actor.js";
-import { spawn } from "../../../src/actors/runtime/spawn.js";
+import { RolloutWriter, type WriterSession } from "../../../src/actors/rollout-writer/rollout-writer.js";
 import type {
+  LockOwner,
   OpenOutcome,
   RolloutWriterAnswers,
   RolloutWriterOp,
@@ -20,20 +19,20 @@ type Extra = Partial<Omit<Extract<RolloutWriterOp, { type: "open" }>, "type" | "
 export class WriterHarness {
   readonly directory = mkdtempSync(join(tmpdir(), "cody-writer-"));
   readonly events: RolloutWriterEvent[] = [];
-  readonly #writers: Ref<RolloutWriterOp, RolloutWriterAnswers>[] = [];
+  readonly #writers: RolloutWriter[] = [];
   readonly #listeners = new Set<(event: RolloutWriterEvent) => void>();
   #socket: OwnerSocket | undefined;
 
   async start(fileSystem: FileSystem = nodeFileSystem, openFiles?: number): Promise<Writer> {
     this.#socket ??= await openOwnerSocket(this.directory);
-    const ref = spawn(createRolloutWriter(fileSystem, openFiles), null, {
-      onEvent: ({ msg }) => {
-        this.events.push(msg);
-        for (const listener of this.#listeners) listener(msg);
-      },
-    });
-    this.#writers.push(ref);
-    return new Writer(ref, this.#socket.owner, this.directory);
+    const writer = new RolloutWriter(fileSystem, openFiles);
+    this.#writers.push(writer);
+    const { owner } = this.#socket;
+    const onEvent = (event: RolloutWriterEvent): void => {
+      this.events.push(event);
+      for (const listener of this.#listeners) listener(event);
+    };
+    return new Writer({ writer, owner, directory: this.directory, onEvent });
   }
 
   /** The next event of this type. */
@@ -63,37 +62,58 @@ export class WriterHarness {
   }
 }
 
-export class Writer {
-  readonly #ref: Ref<RolloutWriterOp, RolloutWriterAnswers>;
-  readonly #owner: OwnerSocket["owner"];
-  readonly #directory: string;
+interface WriterOptions {
+  readonly writer: RolloutWriter;
+  readonly owner: LockOwner;
+  readonly directory: string;
+  readonly onEvent: (event: RolloutWriterEvent) => void;
+}
 
-  constructor(ref: Ref<RolloutWriterOp, RolloutWriterAnswers>, owner: OwnerSocket["owner"], directory: string) {
-    this.#ref = ref;
-    this.#owner = owner;
-    this.#directory = directory;
+/** One client of a writer. */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #session: WriterSession;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#session = options.writer.connect(options.onEvent);
+  }
+
+  connectAnother(): Writer {
+    return new Writer(this.#options);
+  }
+
+  end(): Promise<void> {
+    return this.#session.end();
   }
 
   open(id: string, mode: "create" | "append" = "create", extra: Extra = {}): Promise<OpenOutcome> {
-    const path = join(this.#directory, `${id}.jsonl`);
-    return this.#ref.ask({ type: "open", conversationId: id, path, owner: this.#owner, mode, ...extra });
+    const { owner, directory } = this.#options;
+    const path = join(directory, `${id}.jsonl`);
+    return this.#ask({ type: "open", conversationId: id, path, owner, mode, ...extra });
   }
 
-  append(id: string, ...lines: string[]): Promise<string> {
-    return this.#ref.tell({ type: "append", conversationId: id, lines, sync: true });
+  async append(id: string, ...lines: string[]): Promise<void> {
+    await this.#session.handle({ type: "append", conversationId: id, lines, sync: true });
   }
 
   /** Appends lines that no caller waits for. */
-  write(id: string, ...lines: string[]): Promise<string> {
-    return this.#ref.tell({ type: "append", conversationId: id, lines, sync: false });
+  async write(id: string, ...lines: string[]): Promise<void> {
+    await this.#session.handle({ type: "append", conversationId: id, lines, sync: false });
   }
 
   flush(id: string): Promise<SaveOutcome> {
-    return this.#ref.ask({ type: "flush", conversationId: id });
+    return this.#ask({ type: "flush", conversationId: id });
   }
 
   close(id: string): Promise<SaveOutcome> {
-    return this.#ref.ask({ type: "close", conversationId: id });
+    return this.#ask({ type: "close", conversationId: id });
+  }
+
+  async #ask<T extends keyof RolloutWriterAnswers>(
+    op: Extract<RolloutWriterOp, { type: T }>,
+  ): Promise<RolloutWriterAnswers[T]> {
+    return (await this.#session.handle(op)) as RolloutWriterAnswers[T];
   }
 }
 

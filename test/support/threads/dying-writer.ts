@@ -1,7 +1,7 @@
 import { threadId } from "node:worker_threads";
-import { createRolloutWriter } from "../../src/actors/rollout-writer/rollout-writer.js";
-import { serveActor } from "../../src/actors/runtime/serve-actor.js";
-import { nodeFileSystem } from "../../src/rollouts/file/file-system.js";
+import { RolloutWriter } from "../../../src/actors/rollout-writer/rollout-writer.js";
+import { serveWriter } from "../../../src/actors/rollout-writer/serve-writer.js";
+import { nodeFileSystem } from "../../../src/rollouts/file/file-system.js";
 
 // A writer whose thread dies in the middle of its work: after a line is durable and before it is acknowledged, after a
 // line is written and before it is durable, or in the middle of a line.
@@ -9,8 +9,8 @@ const lifetime = 30 + (threadId % 7);
 const death = (["synced", "written", "torn"] as const)[threadId % 3];
 let steps = 0;
 
-serveActor(
-  createRolloutWriter({
+serveWriter(
+  new RolloutWriter({
     ...nodeFileSystem,
     write: async (fd, bytes) => {
       steps += 1;

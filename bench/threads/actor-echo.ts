@@ -1,4 +1,0 @@
-import { serveActor } from "../../src/actors/runtime/serve-actor.js";
-import { echo } from "../support/echo.js";
-
-serveActor(echo);
