@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { availableParallelism, homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/events.js";
 import {
   validateOptions,
@@ -8,11 +8,11 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import { ConversationChannel } from "./actors/conversation/channel.js";
+import { ConversationChannel, type ConversationLink, type EventSink } from "./actors/conversation/channel.js";
 import { Conversation } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
 import { ConversationHost } from "./actors/conversation/open/host.js";
-import { idOfNew, openConversation, type OpenedConversation } from "./actors/conversation/open/open-conversation.js";
+import { idOfNew, openConversation } from "./actors/conversation/open/open-conversation.js";
 import type {
   ImporterParts,
   ImportOptions,
@@ -27,6 +27,11 @@ import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { startKnowledge } from "./actors/knowledge/knowledge.js";
+import { poolRef } from "./actors/shards/pool-ref.js";
+import { loadSetup } from "./actors/shards/shard-thread.js";
+import { Shards, type ShardReport } from "./actors/shards/shards.js";
+import { startShard } from "./actors/shards/start-shard.js";
+import { openOutbox } from "./actors/rollout-writer/outbox.js";
 import { RequestGate, startLimits } from "./actors/limits/limits.js";
 import { startMcp } from "./actors/mcp/mcp.js";
 import { ServerLeases } from "./actors/mcp/server-leases.js";
@@ -55,6 +60,18 @@ import { countTokens, openCpuPool } from "./workers/cpu-pool.js";
 import { openIoPool } from "./workers/io-pool.js";
 import { FailureError } from "./messages/failure-error.js";
 
+type OpenedLink = ConversationLink & { readonly saved: SaveOutcome };
+
+/** A report of the conversations of a manager. */
+export interface ManagerStats {
+  /** Conversations with a handle that has not ended. */
+  readonly conversations: number;
+  readonly awake: number;
+  readonly asleep: number;
+  /** The worker threads that host conversations. */
+  readonly shards: readonly ShardReport[];
+}
+
 /** Connects conversations, their store and the configuration. */
 export class ConversationManager implements AsyncDisposable {
   readonly #now: () => Date;
@@ -69,7 +86,14 @@ export class ConversationManager implements AsyncDisposable {
   readonly #mcp: Ref<McpOp, McpAnswers>;
   readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
-  readonly #host: ConversationHost;
+  /** Hosts the conversations of this thread. */
+  #host: Promise<ConversationHost> | undefined;
+  readonly #openHost: () => Promise<ConversationHost>;
+  readonly #config: Config;
+  /** Absent when all conversations run in this thread. */
+  readonly #shards: Shards | undefined;
+  /** Files of conversations outside of the conversation directories, by id. */
+  readonly #adopted = new Map<string, string>();
   readonly #counts: TokenCounts;
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
@@ -83,8 +107,12 @@ export class ConversationManager implements AsyncDisposable {
   #shutdown: Promise<void> | undefined;
 
   constructor(userOptions: ManagerOptions = {}) {
-    const options = validateOptions(userOptions);
-    const config = parsed(Config, ownShape(options.config ?? {}), "config");
+    const given = validateOptions(userOptions);
+    const config = parsed(Config, ownShape(given.config ?? {}), "config");
+    const isSaved = effectiveSetting(config, "persistence.enabled") && given.recorder === undefined;
+    const outbox = isSaved ? (given.outbox ?? openOutbox(given.env ?? {})) : undefined;
+    const options: ManagerOptions = { ...given, ...(outbox && { outbox }) };
+    this.#config = config;
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     const homes = resolveHomes({ home: options.home, env: options.env ?? {}, homedir });
@@ -110,9 +138,17 @@ export class ConversationManager implements AsyncDisposable {
     this.#counts = new TokenCounts(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
-    this.#limits = startLimits(config.limits ?? {}, (event) => gate.receive(event));
+    this.#limits = startLimits(config.limits ?? {}, (event) => {
+      gate.receive(event);
+      this.#shards?.broadcast({ type: "limits", event });
+    });
     const gate = new RequestGate(this.#limits, { client: "main", limited: Object.keys(config.limits ?? {}) });
-    const learn = (secret: string): void => redactor.learn(secret);
+    const learned = new Set<string>();
+    const learn = (secret: string): void => {
+      redactor.learn(secret);
+      if (!learned.has(secret)) this.#shards?.broadcast({ type: "secret", secret });
+      learned.add(secret);
+    };
     this.#credentials = startCredentials({
       home: homes.home,
       env: options.env ?? {},
@@ -124,25 +160,60 @@ export class ConversationManager implements AsyncDisposable {
     const credentials = new CredentialResolver(this.#credentials, { keys, learn });
     this.#knowledge = startKnowledge({ redactor, now: this.#now });
     const mcpOptions = { home: homes.home, env: options.env ?? {}, log: (text: string) => options.log?.(text) };
-    this.#mcp = startMcp(mcpOptions, (event) => servers.receive(event));
+    this.#mcp = startMcp(mcpOptions, (event) => {
+      servers.receive(event);
+      this.#shards?.broadcast({ type: "mcp", event });
+    });
     const configured = config.mcp_servers ?? {};
     const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
     const summarizer = new Summarizer(this.#cpu, this.#io, gate);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts: this.#counts });
-    this.#host = new ConversationHost({
-      options,
-      homes,
-      config,
-      store: this.#store,
-      compactor: this.#compactor,
-      counts: this.#counts,
-      gate,
-      credentials,
-      servers,
-      knowledge: this.#knowledge,
-      redactor,
-      pool: this.#cpu,
-    });
+    this.#openHost = async () =>
+      new ConversationHost({
+        options: options.setup === undefined ? options : { ...options, ...(await loadSetup(options.setup.href)) },
+        homes,
+        config,
+        store: this.#store,
+        compactor: this.#compactor,
+        counts: this.#counts,
+        gate,
+        credentials,
+        servers,
+        knowledge: this.#knowledge,
+        redactor,
+        pool: this.#cpu,
+      });
+    const count = threadCount(options);
+    if (count > 0 && outbox !== undefined) {
+      this.#shards = new Shards({
+        count,
+        startThread: (name, control, memory) => {
+          const refs = {
+            limits: this.#limits,
+            credentials: this.#credentials,
+            knowledge: this.#knowledge,
+            mcp: this.#mcp,
+            compactor: this.#compactor,
+            pool: poolRef(this.#cpu),
+          };
+          return startShard({ name, options, control, memory, refs, limited: gate.limited, secrets: [...learned] });
+        },
+        connectWriter: (send) => {
+          void outbox.owner().then(
+            (owner) => send({ type: "owner", owner }),
+            (error: unknown) => send({ type: "writer_failed", reason: String(error) }),
+          );
+          return outbox.connect({
+            onPort: (port) => send({ type: "writer_port", port }, [port]),
+            onFailed: (reason) => send({ type: "writer_failed", reason }),
+          });
+        },
+        onEnded: (client) => {
+          void this.#limits.tell({ type: "client_gone", client }).catch(() => undefined);
+          void this.#mcp.tell({ type: "client_gone", client }).catch(() => undefined);
+        },
+      });
+    }
   }
 
   /**
@@ -191,15 +262,15 @@ export class ConversationManager implements AsyncDisposable {
       },
       reopen: async (again, sink) => {
         this.#awake.add(channel);
-        return await this.#track(openConversation(this.#host, again, sink));
+        return await this.#track(this.#openIn(again, sink));
       },
     });
-    const opened = await channel.open((sink) => openConversation(this.#host, request, sink));
+    const opened = await channel.open((sink) => this.#openIn(request, sink));
     if (opened === undefined) return undefined;
     await this.#closeAfterShutdown(opened);
     const conversation = new Conversation({
       channel,
-      maxTurns: effectiveSetting(this.#host.config, "history.maxSize"),
+      maxTurns: effectiveSetting(this.#config, "history.maxSize"),
       countTokens: (text) => this.#counts.ofText(text),
     });
     this.#live.set(conversationId, conversation);
@@ -207,8 +278,34 @@ export class ConversationManager implements AsyncDisposable {
     return { conversation, saved: opened.saved };
   }
 
+  /** Opens a conversation on a shard, or in this thread. */
+  async #openIn(request: OpenConversation, sink: EventSink): Promise<OpenedLink | undefined> {
+    if (this.#shards !== undefined) {
+      const ids = request.mode === "create" ? [request.parent?.id] : [request.conversationId];
+      const paths = ids.flatMap((id = "") => {
+        const path = this.#adopted.get(id);
+        return path === undefined ? [] : [{ id, path }];
+      });
+      return await this.#shards.place(request, paths, sink);
+    }
+    this.#host ??= this.#openHost();
+    return await openConversation(await this.#host, request, sink);
+  }
+
+  /** The conversations and the threads that host them. */
+  async stats(): Promise<ManagerStats> {
+    const live = [...this.#live.values()];
+    const awake = live.filter(({ isAwake }) => isAwake).length;
+    return {
+      conversations: live.length,
+      awake,
+      asleep: live.length - awake,
+      shards: (await this.#shards?.stats()) ?? [],
+    };
+  }
+
   /** Closes a conversation that was opened while the manager was being shut down, and throws. */
-  async #closeAfterShutdown(opened: OpenedConversation): Promise<void> {
+  async #closeAfterShutdown(opened: OpenedLink): Promise<void> {
     if (this.#shutdown !== undefined) await opened.close();
     this.#refuseAfterShutdown();
   }
@@ -225,7 +322,14 @@ export class ConversationManager implements AsyncDisposable {
   /** Resumes a rollout at any path. Do not pass an untrusted path: the file is read and written. */
   async resumeRollout(path: string, config: ResumeConfig = {}): Promise<Conversation> {
     this.#refuseAfterShutdown();
-    return await this.#resumeById(await this.#store.adopt(path), config);
+    return await this.#resumeById(await this.#adopt(path), config);
+  }
+
+  /** Uses a file at any path for its conversation; returns the conversation's id. */
+  async #adopt(path: string): Promise<string> {
+    const id = await this.#store.adopt(path);
+    if (this.#shards !== undefined) this.#adopted.set(id, path);
+    return id;
   }
 
   async #resumeById(conversationId: string, config: ResumeConfig): Promise<Conversation> {
@@ -264,7 +368,7 @@ export class ConversationManager implements AsyncDisposable {
   /** Forks a rollout at any path; the file is only read. */
   async forkRollout(path: string, config: ForkConfig = {}): Promise<NewConversation> {
     this.#refuseAfterShutdown();
-    return await this.#fork(await this.#store.adopt(path), config);
+    return await this.#fork(await this.#adopt(path), config);
   }
 
   async #fork(parentId: string, config: ForkConfig): Promise<NewConversation> {
@@ -342,10 +446,16 @@ export class ConversationManager implements AsyncDisposable {
     this.#awake.close();
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
+    await this.#shards?.stop();
     await Promise.all(
       [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
     );
-    await Promise.all([this.#store.close(), this.#cpu.close(), this.#io.close(), this.#host.close()]);
+    await Promise.all([
+      this.#store.close(),
+      this.#cpu.close(),
+      this.#io.close(),
+      this.#host?.then((host) => host.close()),
+    ]);
     this.#all.close();
   }
 
@@ -361,4 +471,20 @@ export class ConversationManager implements AsyncDisposable {
   #refuseAfterShutdown(): void {
     if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
   }
+}
+
+/** The number of shards: none if an injected object ties the conversations to this thread. */
+function threadCount({
+  threads = 0,
+  client,
+  recorder,
+  tokenizer,
+  compactionStrategies,
+  providers,
+  tools,
+  now,
+}: ManagerOptions): number {
+  const injected = [client, recorder, tokenizer, compactionStrategies, providers, tools, now];
+  if (injected.some((object) => object !== undefined)) return 0;
+  return threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
 }

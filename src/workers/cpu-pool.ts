@@ -15,14 +15,15 @@ const maxJobChars = 256 * 1024;
 /** Concurrent jobs of one count: enough for every thread, and jobs of others can run in between. */
 const maxParallelJobs = 4;
 
-export type CpuPool = Pool<CpuJobs>;
+/** Runs jobs of the pool for computation, in this process or through a port. */
+export type CpuPool = Pick<Pool<CpuJobs>, "run">;
 
 const mebibyte = 1024 * 1024;
 /** A tokenizer takes a hundred megabytes in each thread. */
 const maxThreads = 4;
 
 /** Opens the pool for computation. It starts no thread before the first job. */
-export function openCpuPool(): CpuPool {
+export function openCpuPool(): Pool<CpuJobs> {
   return new Pool<CpuJobs>({
     get entry() {
       return entryUrl("cpu");

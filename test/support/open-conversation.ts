@@ -39,6 +39,9 @@ export class EventLog {
 /** With this variable conversations fall asleep all the time, which must not make a difference. */
 const idleAfter = process.env["CODY_TEST_IDLE_MS"];
 
+/** With this variable conversations that need no injected objects run in so many threads. */
+const threads = process.env["CODY_TEST_THREADS"];
+
 /**
  * A manager that is shut down when the test ends. Without a home or a working folder it gets empty temporary ones: the
  * folder the tests run in may change during a test, for example when their output goes to a file in it.
@@ -51,6 +54,7 @@ export async function openManager(
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
     ...(idleAfter === undefined ? {} : { idleAfter: Number(idleAfter) }),
+    ...(threads === undefined ? {} : { threads: Number(threads) }),
     ...options,
     home,
     cwd,

@@ -4,6 +4,7 @@ import type {
   ConversationMsg,
   ConversationOp,
   InputOp,
+  MirrorChange,
   OpenConversation,
 } from "../../messages/actors/conversation.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
@@ -11,6 +12,7 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader } from "../runtime/event-queue.js";
+import { messageOf } from "../runtime/failures.js";
 import { deltaRuns, eventWeight, mergeDeltas, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
@@ -18,6 +20,9 @@ import { readStateNow } from "./store/load-rollout.js";
 
 /** Time limit for ending the turn and saving on shutdown. */
 const shutdownMs = 15_000;
+
+/** How often a conversation is opened elsewhere in a row while threads die. */
+const maxRecoveries = 5;
 
 /** The longest delay that a timer of Node can have. */
 const longestTimerMs = 2 ** 31 - 1;
@@ -29,6 +34,8 @@ export interface EventSink {
   room(): Promise<void> | undefined;
   /** Called once, when the actor has failed for good and its last event is published. */
   failed(): void;
+  /** Called once, when the actor has ended without a trace. With a reason, it is not opened again. */
+  lost(reason?: string): void;
 }
 
 /** The way to a conversation's actor, in this thread or another. */
@@ -42,6 +49,8 @@ export interface ConversationLink {
 }
 
 type Resumption = Extract<OpenConversation, { mode: "resume" }>;
+
+type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
 
 interface ChannelListener {
   onEvent(event: Event): void;
@@ -134,10 +143,30 @@ export class ConversationChannel {
     }
     if (op.type === "user_input" || op.type === "user_turn") this.#inputs.set(id, op);
     try {
-      return await (await this.#connected()).ref.tell(op, id);
+      await this.#repeated(
+        async (link) => await link.ref.tell(op, id),
+        () => !this.#inputs.has(id),
+      );
+      return id;
     } catch (error) {
       this.#inputs.delete(id);
       throw error;
+    }
+  }
+
+  /**
+   * Sends something to the conversation, and again when its thread has died before it answered. An input is repeated by
+   * the recovery.
+   */
+  async #repeated<T>(send: (link: ConversationLink) => Promise<T>, mayRepeat: () => boolean): Promise<T | undefined> {
+    for (;;) {
+      const link = await this.#connected();
+      try {
+        return await send(link);
+      } catch (error) {
+        if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
+        if (!mayRepeat()) return undefined;
+      }
     }
   }
 
@@ -154,13 +183,20 @@ export class ConversationChannel {
     signal?: AbortSignal,
   ): Promise<{ readonly id: string; readonly answer: ConversationAnswers[T] }> {
     const id = uuidv7();
-    const { ref } = await this.#connected();
-    this.#asks += 1;
-    try {
-      return { id, answer: (await ref.ask(op, signal, id)) as ConversationAnswers[T] };
-    } finally {
-      this.#asks -= 1;
-    }
+    const ask = async ({ ref }: ConversationLink): Promise<ConversationAnswers[T]> => {
+      this.#asks += 1;
+      try {
+        return (await ref.ask(op, signal, id)) as ConversationAnswers[T];
+      } finally {
+        this.#asks -= 1;
+      }
+    };
+    // Undoing twice would undo two turns.
+    const answer =
+      (op as ConversationOp).type === "undo"
+        ? await ask(await this.#connected())
+        : await this.#repeated(ask, () => true);
+    return { id, answer: answer as ConversationAnswers[T] };
   }
 
   /** Resolves when the conversation is awake. */
@@ -214,6 +250,47 @@ export class ConversationChannel {
     const link = await this.open((sink) => this.#listener.reopen(request, sink));
     if (link === undefined) throw new Error(`conversation ${this.id} cannot be opened again`);
     return link;
+  }
+
+  /** Called when the actor has ended without a trace, with its thread. */
+  lost(reason: string | undefined): void {
+    if (this.#link === undefined || this.#ending !== undefined) return;
+    this.#sink?.mute();
+    this.#link = undefined;
+    if (reason !== undefined) return this.#giveUp(reason);
+    const recovery = this.#recover().finally(() => (this.#changing = undefined));
+    recovery.catch(() => undefined);
+    this.#changing = recovery;
+  }
+
+  /** Opens the conversation elsewhere: its open turn is ended there, and inputs that had not begun are sent again. */
+  async #recover(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const link = await this.#wake(this.mirror);
+        for (const [id, op] of this.#inputs) await link.ref.tell(op, id).catch(() => undefined);
+        return;
+      } catch (error) {
+        const isLostAgain = error instanceof FailureError && error.code === "thread_died";
+        if (isLostAgain && attempt < maxRecoveries) continue;
+        const reason = messageOf(error);
+        return this.#endLost(`the conversation was lost with its thread and cannot be opened again: ${reason}`);
+      }
+    }
+  }
+
+  #giveUp(reason: string): void {
+    this.publish({ type: "error", message: reason, codex_error_info: "thread_died" }, "");
+    this.#endLost(reason);
+    this.#ending ??= this.#end();
+  }
+
+  /** Ends the open turn and the inputs that had not begun for their readers. */
+  #endLost(message: string): void {
+    const { openTurn } = this.mirror;
+    if (openTurn !== undefined)
+      this.publish({ type: "turn_aborted", turn_id: openTurn, reason: "interrupted" }, openTurn);
+    for (const id of this.#inputs.keys()) this.publish({ type: "error", message, codex_error_info: "thread_died" }, id);
   }
 
   reader(options: { readonly since?: number }): EventReader<Event> {
@@ -272,10 +349,26 @@ export class ConversationChannel {
 
   #follow(msg: ConversationMsg, submissionId: string): void {
     const input = this.#inputs.get(submissionId)?.items ?? [];
-    if (msg.type === "mirror" && msg.change.type === "opened") this.#mirror ??= new ConversationMirror(msg.change);
+    if (msg.type === "mirror" && msg.change.type === "opened") {
+      if (this.#mirror === undefined) this.#mirror = new ConversationMirror(msg.change);
+      else this.#announceEnd(this.#mirror.openTurn, msg.change);
+    }
     this.#mirror?.apply(msg, submissionId, input);
     // An error before the turn has begun refuses the input.
     if (msg.type === "task_started" || msg.type === "error") this.#inputs.delete(submissionId);
+  }
+
+  /** Publishes the end of a turn that was recorded before the actor was lost, or never will be. */
+  #announceEnd(openTurn: string | undefined, { openTurn: stillOpen, lastEnd }: OpenedChange): void {
+    const ended = lastEnd?.type === "task_complete" || lastEnd?.type === "turn_aborted" ? lastEnd : undefined;
+    const endedId = ended?.turn_id ?? undefined;
+    if (ended !== undefined && endedId !== undefined && (endedId === openTurn || this.#inputs.has(endedId))) {
+      this.publish({ ...ended, saved: true }, endedId);
+    } else if (openTurn !== undefined && openTurn !== stillOpen) {
+      this.publish({ type: "turn_aborted", turn_id: openTurn, reason: "interrupted" }, openTurn);
+    }
+    // Begun, so that the conversation ends or continues it.
+    for (const id of [endedId, stillOpen]) if (id !== undefined) this.#inputs.delete(id);
   }
 
   #event(msg: EventMsg, id: string, seq: number): Event {
@@ -306,6 +399,10 @@ class LinkSink implements EventSink {
 
   failed(): void {
     if (!this.#isMuted) this.#channel.failed();
+  }
+
+  lost(reason?: string): void {
+    if (!this.#isMuted) this.#channel.lost(reason);
   }
 }
 

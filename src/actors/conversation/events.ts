@@ -1,3 +1,4 @@
+import type { ConversationMsg } from "../../messages/actors/conversation.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import type { FileChange } from "../../messages/tools/file-change.js";
 import { EventQueue, type EventReader, type EventRuns } from "../runtime/event-queue.js";
@@ -104,7 +105,7 @@ type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoni
 /** Merges two consecutive deltas of one item into a longer one, for a reader that has not read the first. */
 export function mergeDeltas(older: Event, newer: Event): Event | undefined {
   const text = continuingText(older, newer);
-  return text === undefined || !isDelta(older.msg)
+  return text === undefined || !isDeltaMsg(older.msg)
     ? undefined
     : withDeltaText(newer, newer.seq, older.msg.delta + text);
 }
@@ -113,15 +114,15 @@ export function mergeDeltas(older: Event, newer: Event): Event | undefined {
 function continuingText(older: Event, newer: Event): string | undefined {
   const a = older.msg;
   const b = newer.msg;
-  if (!isDelta(a) || !isDelta(b) || a.type !== b.type || a.item_id !== b.item_id) return undefined;
+  if (!isDeltaMsg(a) || !isDeltaMsg(b) || a.type !== b.type || a.item_id !== b.item_id) return undefined;
   return older.id === newer.id && older.conversation_id === newer.conversation_id ? b.delta : undefined;
 }
 
 function withDeltaText(event: Event, seq: number, delta: string): Event {
-  return isDelta(event.msg) ? { ...event, seq, msg: { ...event.msg, delta } } : event;
+  return isDeltaMsg(event.msg) ? { ...event, seq, msg: { ...event.msg, delta } } : event;
 }
 
-function isDelta(msg: EventMsg): msg is DeltaMsg {
+export function isDeltaMsg(msg: ConversationMsg): msg is DeltaMsg {
   return msg.type === "agent_message_delta" || msg.type === "agent_reasoning_delta" || msg.type === "tool_call_delta";
 }
 

@@ -131,6 +131,8 @@ export const MirrorChange = z.discriminatedUnion("type", [
     turns: z.number().int().nonnegative(),
     usage: TokenUsageInfo.nullable(),
     openTurn: z.string().optional(),
+    /** The event that ended the last turn; only when it was opened again. */
+    lastEnd: EventMsg.optional(),
     /** The calls that wait for an approval. */
     unapprovedCalls: z.array(z.string()),
     /** The system prompt. */

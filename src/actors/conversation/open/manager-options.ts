@@ -22,6 +22,9 @@ const amount = z.custom((value) => typeof value === "number" && value >= 0, "mus
 
 const callback = z.custom((value) => typeof value === "function", "must be a function");
 
+/** More threads than this only cost memory. */
+const maxThreads = 64;
+
 const table = z.custom(isRecord, "must be an object");
 
 const shape = {
@@ -42,6 +45,8 @@ const shape = {
   log: callback.optional(),
   source: StartSource.optional(),
   idleAfter: amount.optional(),
+  threads: z.union([z.literal("auto"), z.number().int().min(0).max(maxThreads)]).optional(),
+  setup: z.custom((value) => value instanceof URL, "must be a URL").optional(),
 } satisfies Record<keyof ManagerOptions, z.ZodType>;
 
 const Options = z.strictObject(shape, {
@@ -86,6 +91,17 @@ export interface ManagerOptions {
    * released, until the next submission. Five minutes by default; with `Infinity` none sleeps.
    */
   readonly idleAfter?: number;
+  /**
+   * The number of worker threads that host conversations; `auto` is one for each core but one. 0 by default: all
+   * conversations run in this thread. Conversations that are not saved, and all conversations of a manager with injected
+   * objects (`client`, `providers`, `tools`, `tokenizer`, `compactionStrategies`, `recorder`, `now`), always do.
+   */
+  readonly threads?: "auto" | number;
+  /**
+   * A module that every thread with conversations loads. It may export `providers`, `tools` and a `tokenizer`, like the
+   * options of the same names.
+   */
+  readonly setup?: URL;
 }
 
 export interface CountTokensOptions {

@@ -41,6 +41,8 @@ type Resumption = Extract<OpenConversation, { mode: "resume" }>;
 export interface OpenedConversation extends ConversationLink {
   /** Whether its first line is on disk. */
   readonly saved: SaveOutcome;
+  /** The length of the rollout with the lines that wait to be written. */
+  rolloutBytes(): number;
 }
 
 /**
@@ -242,6 +244,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     saved,
     servers,
     state: () => state,
+    rolloutBytes: () => rollout.bytes,
     close: async () => {
       await rollout.close();
       await ref.stop();
@@ -252,7 +255,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
 
 function openedChange(
   { state, settings, prompt }: ConversationCell,
-  { rollout, notice }: Prepared,
+  { rollout, notice, reopening }: Prepared,
 ): Extract<ConversationMsg, { type: "mirror" }>["change"] {
   return {
     type: "opened",
@@ -264,6 +267,7 @@ function openedChange(
     turns: state.turns,
     usage: state.usage,
     ...(state.openTurn === undefined ? {} : { openTurn: state.openTurn.id }),
+    ...(state.lastEnd === undefined || reopening === undefined ? {} : { lastEnd: state.lastEnd }),
     unapprovedCalls: [...state.approvals].flatMap(([callId, approval]) => (isUnanswered(approval) ? [callId] : [])),
     prompt,
   };

@@ -37,11 +37,15 @@ export interface ConversationState {
   turns: number;
   /** The turn that has begun and not ended. */
   openTurn: { readonly id: string; readonly startedAt: string } | undefined;
+  /** The event that ended the last turn. */
+  lastEnd: TurnEndMsg | undefined;
   /** Marks the beginning of each turn in the history. */
   turnStarts: TurnStart[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
 }
+
+export type TurnEndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 export interface RecordedName {
   readonly name: string;
@@ -74,6 +78,7 @@ export function emptyState(): ConversationState {
     isReplaced: false,
     turns: 0,
     openTurn: undefined,
+    lastEnd: undefined,
     turnStarts: [],
     approvals: new Map(),
   };
@@ -123,6 +128,7 @@ function applyEvent(
     state.openTurn = { id: msg.turn_id, startedAt: timestamp };
   } else if (msg.type === "task_complete" || msg.type === "turn_aborted") {
     state.openTurn = undefined;
+    state.lastEnd = msg;
     state.approvals.clear();
   } else if (msg.type === "token_count" && msg.info !== null) {
     state.usage = msg.info;

@@ -1,0 +1,342 @@
+import { homedir } from "node:os";
+import { performance } from "node:perf_hooks";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { resolveHomes } from "../../config/paths.js";
+import { ownShape } from "../../config/files/written-config.js";
+import { redactionRules } from "../../config/secrets/redact.js";
+import { LearningRedactor } from "../../config/secrets/text-redactor.js";
+import { parsed } from "../../base/parse.js";
+import { InvalidInputError } from "../../base/errors.js";
+import { Deferred } from "../../base/time/waiting.js";
+import type { ConversationMsg, ConversationOp } from "../../messages/actors/conversation.js";
+import type { LimitsEvent } from "../../messages/actors/limits.js";
+import type { McpEvent } from "../../messages/actors/mcp.js";
+import type { PlaceOutcome, ShardAnswers, ShardOp } from "../../messages/actors/shard.js";
+import { Config } from "../../messages/config.js";
+import { FailureError } from "../../messages/failure-error.js";
+import type { LockOwner } from "../../messages/rollout-writer.js";
+import { TokenCounts, withEstimateFallback } from "../compactor/token-counts.js";
+import { ConversationHost } from "../conversation/open/host.js";
+import type { ManagerOptions } from "../conversation/open/manager-options.js";
+import { openConversation, type OpenedConversation } from "../conversation/open/open-conversation.js";
+import type { EventSink } from "../conversation/channel.js";
+import { openStore } from "../conversation/store/open-store.js";
+import { CredentialResolver } from "../credentials/credential-resolver.js";
+import { RequestGate } from "../limits/limits.js";
+import { ServerLeases } from "../mcp/server-leases.js";
+import { RolloutOutbox } from "../rollout-writer/outbox.js";
+import type { WriterListener } from "../rollout-writer/writer-thread.js";
+import { messageOf } from "../runtime/failures.js";
+import { portRef, serveRef } from "../runtime/port-ref.js";
+import { errorData } from "./error-data.js";
+import { EventBatches } from "./event-batches.js";
+import { remotePool } from "./pool-ref.js";
+import { ShardMemory } from "./shared-memory.js";
+
+const beatMs = 250;
+
+/** The manager's options that are plain data. */
+export type ShardOptions = Pick<ManagerOptions, "home" | "cwd" | "config" | "env" | "retry" | "source">;
+
+/** The actors of the main thread that a shard reaches, each through its own port. */
+export const services = ["limits", "credentials", "knowledge", "mcp", "compactor", "pool"] as const;
+export type Service = (typeof services)[number];
+
+/** The `workerData` of a shard. */
+export interface ShardStart {
+  /** The name of the thread. */
+  readonly name: string;
+  readonly options: ShardOptions;
+  /** The URL of a module with providers, tools and a tokenizer for this thread. */
+  readonly setup: string | undefined;
+  readonly memory: SharedArrayBuffer;
+  /** Providers whose requests have to wait for the limits. */
+  readonly limited: readonly string[];
+  /** Secrets that are known besides those in the environment and the configuration. */
+  readonly secrets: readonly string[];
+  readonly control: MessagePort;
+  readonly ports: Readonly<Record<Service, MessagePort>>;
+}
+
+/** Messages of the main thread, besides those on the ports. */
+export type ToShard =
+  | { readonly type: "owner"; readonly owner: LockOwner }
+  | { readonly type: "writer_port"; readonly port: MessagePort }
+  | { readonly type: "writer_failed"; readonly reason: string }
+  | { readonly type: "limits"; readonly event: LimitsEvent }
+  | { readonly type: "mcp"; readonly event: McpEvent }
+  | { readonly type: "secret"; readonly secret: string };
+
+/** The only message of a shard on its own port. Arrays of events come on the control port, before later answers. */
+export type Started = { readonly type: "started" } | { readonly type: "failed"; readonly message: string };
+
+interface Placed {
+  readonly opened: OpenedConversation;
+  readonly sink: ShardSink;
+}
+
+/** Hosts conversations in this thread. This call is all that the thread's entry file contains. */
+export async function serveShard(): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error("serveShard: not in a worker thread");
+  const start = workerData as ShardStart;
+  const memory = new ShardMemory(start.memory);
+  setInterval(() => memory.beat(), beatMs);
+  const writer = new WriterPorts();
+  const receivers: Partial<Receivers> = {};
+  port.on("message", (message: ToShard) => {
+    switch (message.type) {
+      case "owner":
+        return writer.setOwner(message.owner);
+      case "writer_port":
+        return writer.port(message.port);
+      case "writer_failed":
+        return writer.failed(message.reason);
+      case "limits":
+        return receivers.gate?.receive(message.event);
+      case "mcp":
+        return receivers.servers?.receive(message.event);
+      case "secret":
+        return receivers.redactor?.learn(message.secret);
+    }
+  });
+  try {
+    const host = await openHost(start, writer, receivers);
+    const batches = new EventBatches(start.control, () => (memory.running = 0));
+    serveRef(new Shard(host, batches, memory), start.control);
+    port.postMessage({ type: "started" } satisfies Started, []);
+  } catch (error) {
+    port.postMessage({ type: "failed", message: messageOf(error) } satisfies Started, []);
+  }
+}
+
+/** The objects that follow events of the main thread's actors. */
+interface Receivers {
+  gate: RequestGate;
+  servers: ServerLeases;
+  redactor: LearningRedactor;
+}
+
+async function openHost(
+  start: ShardStart,
+  writer: WriterPorts,
+  receivers: Partial<Receivers>,
+): Promise<ConversationHost> {
+  const { name: client, ports, limited } = start;
+  const injected = start.setup === undefined ? {} : await loadSetup(start.setup);
+  const outbox = new RolloutOutbox({
+    writer,
+    owner: () => writer.owner,
+  });
+  const options: ManagerOptions = { ...start.options, ...injected, outbox };
+  const env = options.env ?? {};
+  const config = parsed(Config, ownShape(options.config ?? {}), "config");
+  const homes = resolveHomes({ home: options.home, env, homedir });
+  const redactor = new LearningRedactor(redactionRules(config, env));
+  for (const secret of start.secrets) redactor.learn(secret);
+  const pool = remotePool(portRef(ports.pool, "pool"));
+  const gate = new RequestGate(portRef(ports.limits, "limits"), { client, limited });
+  const learn = (secret: string): void => redactor.learn(secret);
+  const keys = { env, providers: config.providers };
+  const servers = new ServerLeases(portRef(ports.mcp, "mcp"), {
+    client,
+    home: homes.home,
+    configured: config.mcp_servers ?? {},
+  });
+  Object.assign(receivers, { gate, servers, redactor });
+  const { tokenizer } = options;
+  return new ConversationHost({
+    options,
+    homes,
+    config,
+    store: openStore(options, config, { homes, cpu: pool, redactor }),
+    compactor: portRef(ports.compactor, "compactor"),
+    counts: new TokenCounts(tokenizer && withEstimateFallback(tokenizer, () => undefined)),
+    gate,
+    credentials: new CredentialResolver(portRef(ports.credentials, "credentials"), { keys, learn }),
+    servers,
+    knowledge: portRef(ports.knowledge, "knowledge"),
+    redactor,
+    pool,
+  });
+}
+
+/** What a `setup` module may export, under these names. */
+export type Setup = Pick<ManagerOptions, "providers" | "tools" | "tokenizer">;
+
+/** Loads the module with the caller's providers, tools and tokenizer. */
+export async function loadSetup(url: string): Promise<Setup> {
+  try {
+    const { providers, tools, tokenizer } = (await import(url)) as Setup;
+    return { ...(providers && { providers }), ...(tools && { tools }), ...(tokenizer && { tokenizer }) };
+  } catch (error) {
+    throw new InvalidInputError(`setup ${url}: ${messageOf(error)}`);
+  }
+}
+
+/** The ports to the writer's threads, which may come before they are asked for. */
+class WriterPorts {
+  readonly #owner = new Deferred<LockOwner>();
+  #listener: WriterListener | undefined;
+  #port: MessagePort | undefined;
+  #failure: string | undefined;
+
+  connect(listener: WriterListener): () => void {
+    this.#listener = listener;
+    if (this.#port !== undefined) listener.onPort(this.#port);
+    if (this.#failure !== undefined) listener.onFailed(this.#failure);
+    this.#port = undefined;
+    return () => (this.#listener = undefined);
+  }
+
+  get owner(): Promise<LockOwner> {
+    return this.#owner.promise;
+  }
+
+  setOwner(owner: LockOwner): void {
+    this.#owner.resolve(owner);
+  }
+
+  port(port: MessagePort): void {
+    if (this.#listener === undefined) this.#port = port;
+    else this.#listener.onPort(port);
+  }
+
+  failed(reason: string): void {
+    this.#failure = reason;
+    this.#listener?.onFailed(reason);
+  }
+}
+
+/** The conversations of this thread, as the main thread reaches them. */
+class Shard {
+  readonly #host: ConversationHost;
+  readonly #batches: EventBatches;
+  readonly #memory: ShardMemory;
+  readonly #placed = new Map<string, Placed>();
+
+  constructor(host: ConversationHost, batches: EventBatches, memory: ShardMemory) {
+    this.#host = host;
+    this.#batches = batches;
+    this.#memory = memory;
+  }
+
+  tell(op: ShardOp): Promise<unknown> {
+    return this.ask(op);
+  }
+
+  async ask(op: ShardOp, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#handle(op, signal);
+    } finally {
+      this.#batches.send();
+    }
+  }
+
+  async #handle(op: ShardOp, signal: AbortSignal | undefined): Promise<unknown> {
+    switch (op.type) {
+      case "tell":
+        return await this.#conversation(op.conversationId).opened.ref.tell(op.op as ConversationOp, op.id);
+      case "room":
+        return this.#placed.get(op.conversationId)?.sink.setRoom(op.hasRoom);
+      case "place":
+        return await this.#place(op);
+      case "release":
+        return await this.#release(op.conversationId);
+      case "ask":
+        return await this.#conversation(op.conversationId).opened.ref.ask(op.op as ConversationOp, signal, op.id);
+      case "stats":
+        return this.#stats();
+      case "stop":
+        return await this.#stop();
+    }
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([...this.#placed.keys()].map((id) => this.#release(id)));
+    await this.#host.store.close();
+    await this.#host.close();
+  }
+
+  async #place({ request, paths, slot }: Extract<ShardOp, { type: "place" }>): Promise<PlaceOutcome> {
+    const { conversationId } = request;
+    const sink = new ShardSink(conversationId, slot, this.#batches, this.#memory);
+    try {
+      for (const { path } of paths) await this.#host.store.adopt(path);
+      const opened = await openConversation(this.#host, request, sink);
+      if (opened === undefined) return { status: "codex_only" };
+      sink.opened(() => opened.rolloutBytes());
+      this.#placed.set(conversationId, { opened, sink });
+      return { status: "placed", saved: opened.saved };
+    } catch (error) {
+      return { status: "failed", error: errorData(error) };
+    }
+  }
+
+  async #release(conversationId: string): Promise<void> {
+    const placed = this.#placed.get(conversationId);
+    this.#placed.delete(conversationId);
+    await placed?.opened.close();
+  }
+
+  #conversation(conversationId: string): Placed {
+    const placed = this.#placed.get(conversationId);
+    if (placed !== undefined) return placed;
+    const message = `conversation ${conversationId} is not in this shard`;
+    throw new FailureError({ code: "actor_stopped", message, retryable: false });
+  }
+
+  #stats(): ShardAnswers["stats"] {
+    const { utilization, active } = performance.eventLoopUtilization();
+    const { heapUsed } = process.memoryUsage();
+    return { conversations: this.#placed.size, heapBytes: heapUsed, utilization, cpuMs: active };
+  }
+}
+
+/** Sends what one conversation publishes to the main thread. */
+class ShardSink implements EventSink {
+  readonly #conversationId: string;
+  readonly #slot: number;
+  readonly #batches: EventBatches;
+  readonly #memory: ShardMemory;
+  #end: () => number = () => 0;
+  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+
+  constructor(conversationId: string, slot: number, batches: EventBatches, memory: ShardMemory) {
+    this.#conversationId = conversationId;
+    this.#slot = slot;
+    this.#batches = batches;
+    this.#memory = memory;
+  }
+
+  opened(rolloutEnd: () => number): void {
+    this.#end = rolloutEnd;
+  }
+
+  publish(msg: ConversationMsg, id: string): void {
+    this.#memory.running = this.#slot;
+    this.#batches.add({ type: "published", conversationId: this.#conversationId, id, msg, end: this.#end() });
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#room?.promise;
+  }
+
+  setRoom(hasRoom: boolean): void {
+    if (hasRoom) {
+      this.#room?.resolve();
+      this.#room = undefined;
+    } else if (this.#room === undefined) {
+      let resolve = (): void => undefined;
+      const promise = new Promise<void>((done) => (resolve = done));
+      this.#room = { promise, resolve };
+    }
+  }
+
+  /** The main thread notices the end of this thread itself. */
+  lost(): void {}
+
+  failed(): void {
+    this.#batches.add({ type: "failed", conversationId: this.#conversationId });
+  }
+}

@@ -1,0 +1,273 @@
+import { statSync } from "node:fs";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Deferred, within } from "../../base/time/waiting.js";
+import type { ConversationAnswers, ConversationOp, OpenConversation } from "../../messages/actors/conversation.js";
+import type { PlaceOutcome, ShardAnswers, ShardEvent, ShardOp, ShardStats } from "../../messages/actors/shard.js";
+import { FailureError } from "../../messages/failure-error.js";
+import type { Ref } from "../runtime/actor.js";
+import { makeFailure, messageOf } from "../runtime/failures.js";
+import { portRef } from "../runtime/port-ref.js";
+import type { ConversationLink, EventSink } from "../conversation/channel.js";
+import type { ConversationState } from "../conversation/state/state.js";
+import { readStateNow } from "../conversation/store/load-rollout.js";
+import { eachMsg } from "./event-batches.js";
+import type { Started, ToShard } from "./shard-thread.js";
+import { ShardMemory } from "./shared-memory.js";
+
+const stopBoundMs = 15_000;
+
+/** How long a blocking read waits for lines that are on their way to the file. */
+const maxReadWaitMs = 1_000;
+
+/** What distinguishes one conversation of a shard. */
+interface Placement {
+  readonly sink: EventSink;
+  readonly slot: number;
+  rolloutPath: string | null;
+  /** The length of the rollout with every line recorded before the last message. */
+  end: number;
+  hasRoom: boolean;
+  /** Whether a turn is open, so that the process must not end. */
+  isBusy: boolean;
+}
+
+/** Why a shard has died. */
+export interface ShardDeath {
+  readonly reason: string;
+  /** The conversation whose code was running, if it is known. */
+  readonly runner: string | undefined;
+  /** The conversations that were on the shard. */
+  readonly lost: readonly LostConversation[];
+}
+
+interface LostConversation {
+  readonly conversationId: string;
+  readonly sink: EventSink;
+  /** Whether it had an open turn. */
+  readonly isBusy: boolean;
+}
+
+interface ShardParts {
+  /** Creates the thread; `control` is the thread's end of the port for messages to its conversations. */
+  startThread(control: MessagePort, memory: ShardMemory): Worker;
+  onDeath(death: ShardDeath): void;
+}
+
+/** The main thread's side of a worker thread that hosts conversations. */
+export class Shard {
+  readonly #worker: Worker;
+  readonly #ref: Ref<ShardOp, ShardAnswers>;
+  readonly #memory = new ShardMemory();
+  readonly #placements = new Map<string, Placement>();
+  readonly #started = new Deferred<string | undefined>();
+  readonly #exited = new Deferred<void>();
+  readonly #onDeath: (death: ShardDeath) => void;
+  #slots = 0;
+  #calls = 0;
+  /** Number of conversations with an open turn. */
+  #busy = 0;
+  #isHeld = false;
+  #isStopping = false;
+  #reason: string | undefined;
+  #beats = 0;
+  #silentChecks = 0;
+
+  constructor({ startThread, onDeath }: ShardParts) {
+    const { port1, port2 } = new MessageChannel();
+    this.#onDeath = onDeath;
+    this.#worker = startThread(port2, this.#memory);
+    this.#ref = portRef(port1, "shard");
+    port1.on("message", (message: unknown) => {
+      // The other messages are Comlink's.
+      if (Array.isArray(message)) this.#receive(message as ShardEvent[]);
+    });
+    this.#worker.on("message", (started: Started) =>
+      this.#started.resolve(started.type === "failed" ? started.message : undefined),
+    );
+    this.#worker.on("error", (error) => (this.#reason = `the thread died: ${messageOf(error)}`));
+    this.#worker.on("exit", (code) => this.#exit(code));
+    // A thread with nothing to do must not keep the process alive.
+    port1.unref();
+    this.#worker.unref();
+  }
+
+  get size(): number {
+    return this.#placements.size;
+  }
+
+  has(conversationId: string): boolean {
+    return this.#placements.has(conversationId);
+  }
+
+  send(message: ToShard, transfer: MessagePort[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  /** Opens a conversation in the thread. */
+  async place(
+    request: OpenConversation,
+    paths: readonly { readonly id: string; readonly path: string }[],
+    sink: EventSink,
+  ): Promise<{ readonly outcome: PlaceOutcome; readonly link: ConversationLink }> {
+    const { conversationId } = request;
+    const slot = (this.#slots += 1);
+    const placement = { sink, slot, rolloutPath: null, end: 0, hasRoom: true, isBusy: false };
+    this.#placements.set(conversationId, placement);
+    return await this.#held(async () => {
+      const problem = await this.#started.promise;
+      if (problem !== undefined) throw new FailureError(makeFailure("invalid_request", problem));
+      const outcome = await this.#ref.ask({ type: "place", request, paths: [...paths], slot });
+      if (outcome.status !== "placed") this.#remove(conversationId);
+      return { outcome, link: this.#link(conversationId, placement) };
+    });
+  }
+
+  async stats(): Promise<ShardStats> {
+    return await this.#held(() => this.#ref.ask({ type: "stats" }));
+  }
+
+  /** Ends the thread when its conversations have been closed. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const stopped = this.#ref.ask({ type: "stop" }).catch(() => undefined);
+    await within(Promise.race([stopped, this.#exited.promise]), stopBoundMs);
+    await this.#worker.terminate();
+  }
+
+  /** Called in regular intervals: a thread whose event loop has not turned for `maxSilentChecks` of them is ended. */
+  check(maxSilentChecks: number): void {
+    const { beats } = this.#memory;
+    this.#silentChecks = beats === this.#beats ? this.#silentChecks + 1 : 0;
+    this.#beats = beats;
+    if (this.#silentChecks < maxSilentChecks) return;
+    this.#reason = "the thread's event loop is blocked";
+    void this.#worker.terminate();
+  }
+
+  #link(conversationId: string, placement: Placement): ConversationLink {
+    return {
+      ref: {
+        tell: async (op, id = "") => {
+          await this.#held(() => this.#ref.ask({ type: "tell", conversationId, id, op } as ShardOpOf<"tell">));
+          return id;
+        },
+        ask: <T extends ConversationOp["type"]>(
+          op: Extract<ConversationOp, { type: T }>,
+          signal?: AbortSignal,
+          id = "",
+        ) =>
+          this.#held(() =>
+            this.#ref.ask({ type: "ask", conversationId, id, op } as ShardOpOf<"ask">, signal),
+          ) as Promise<T extends keyof ConversationAnswers ? ConversationAnswers[T] : void>,
+        stop: () => this.#release(conversationId),
+      },
+      servers: undefined,
+      state: () => readPlaced(conversationId, placement),
+      close: () => this.#release(conversationId),
+    };
+  }
+
+  async #release(conversationId: string): Promise<void> {
+    if (!this.has(conversationId)) return;
+    await this.#held(() => this.#ref.ask({ type: "release", conversationId })).catch(() => undefined);
+    this.#remove(conversationId);
+  }
+
+  #remove(conversationId: string): void {
+    const placement = this.#placements.get(conversationId);
+    if (placement !== undefined) this.#setBusy(placement, false);
+    this.#placements.delete(conversationId);
+    this.#hold();
+  }
+
+  #setBusy(placement: Placement, isBusy: boolean): void {
+    if (placement.isBusy !== isBusy) this.#busy += isBusy ? 1 : -1;
+    placement.isBusy = isBusy;
+  }
+
+  #receive(events: readonly ShardEvent[]): void {
+    for (const event of events) this.#follow(event);
+    this.#hold();
+  }
+
+  #follow(event: ShardEvent): void {
+    const placement = this.#placements.get(event.conversationId);
+    if (placement === undefined) return;
+    if (event.type === "failed") return placement.sink.failed();
+    const { msg, id, end } = event;
+    if (end > 0) placement.end = end;
+    if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;
+    if (msg.type === "task_started") this.#setBusy(placement, true);
+    else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
+    eachMsg(event, (each) => placement.sink.publish(each, id));
+    if (placement.hasRoom) this.#checkRoom(event.conversationId, placement);
+  }
+
+  /** Tells the conversation to wait when its readers cannot take more. */
+  #checkRoom(conversationId: string, placement: Placement): void {
+    const room = placement.sink.room();
+    if (room === undefined) return;
+    placement.hasRoom = false;
+    const tell = (hasRoom: boolean): void =>
+      void this.#ref.tell({ type: "room", conversationId, hasRoom }).catch(() => undefined);
+    tell(false);
+    void room.then(() => {
+      placement.hasRoom = true;
+      tell(true);
+    });
+  }
+
+  #exit(code: number): void {
+    const reason = this.#reason ?? `the thread exited with code ${code}`;
+    this.#started.resolve(reason);
+    this.#exited.resolve();
+    if (this.#isStopping) return;
+    const { running } = this.#memory;
+    const placed = [...this.#placements];
+    this.#placements.clear();
+    this.#onDeath({
+      reason,
+      runner: placed.find(([, { slot }]) => slot === running)?.[0],
+      lost: placed.map(([conversationId, { sink, isBusy }]) => ({ conversationId, sink, isBusy })),
+    });
+  }
+
+  /** Keeps the process alive while a call runs or a turn is open. */
+  async #held<T>(call: () => Promise<T>): Promise<T> {
+    this.#calls += 1;
+    this.#hold();
+    try {
+      return await call();
+    } finally {
+      this.#calls -= 1;
+      this.#hold();
+    }
+  }
+
+  #hold(): void {
+    const isHeld = this.#calls > 0 || this.#busy > 0;
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (isHeld) this.#worker.ref();
+    else this.#worker.unref();
+  }
+}
+
+type ShardOpOf<T extends ShardOp["type"]> = Extract<ShardOp, { type: T }>;
+
+/** Waits until the file has every recorded line, and reads it. Blocks the thread. */
+function readPlaced(conversationId: string, { rolloutPath, end }: Placement): ConversationState {
+  if (rolloutPath === null) throw notReadable(conversationId, "it has no file");
+  const cell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const until = performance.now() + maxReadWaitMs;
+  while (statSync(rolloutPath).size < end) {
+    if (performance.now() > until) throw notReadable(conversationId, "its last lines are not written yet");
+    Atomics.wait(cell, 0, 0, 1);
+  }
+  return readStateNow(rolloutPath, conversationId);
+}
+
+function notReadable(conversationId: string, reason: string): FailureError {
+  const message = `the history of ${conversationId} cannot be read at once: ${reason}. Use await readHistory()`;
+  return new FailureError(makeFailure("not_saved", message, true));
+}

@@ -1,0 +1,3 @@
+import { serveShard } from "../../actors/shards/shard-thread.js";
+
+void serveShard();
