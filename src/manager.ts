@@ -454,7 +454,10 @@ export class ConversationManager implements AsyncDisposable {
       this.#store.close(),
       this.#cpu.close(),
       this.#io.close(),
-      this.#host?.then((host) => host.close()),
+      this.#host?.then(
+        (host) => host.close(),
+        () => undefined,
+      ),
     ]);
     this.#all.close();
   }

@@ -81,9 +81,10 @@ export class Shard {
       // The other messages are Comlink's.
       if (Array.isArray(message)) this.#receive(message as ShardEvent[]);
     });
-    this.#worker.on("message", (started: Started) =>
-      this.#started.resolve(started.type === "failed" ? started.message : undefined),
-    );
+    this.#worker.on("message", (started: Started) => {
+      this.#started.resolve(started.type === "failed" ? started.message : undefined);
+      if (started.type === "failed") void this.#worker.terminate();
+    });
     this.#worker.on("error", (error) => (this.#reason = `the thread died: ${messageOf(error)}`));
     this.#worker.on("exit", (code) => this.#exit(code));
     // A thread with nothing to do must not keep the process alive.
@@ -115,7 +116,10 @@ export class Shard {
     this.#placements.set(conversationId, placement);
     return await this.#held(async () => {
       const problem = await this.#started.promise;
-      if (problem !== undefined) throw new FailureError(makeFailure("invalid_request", problem));
+      if (problem !== undefined) {
+        this.#remove(conversationId);
+        throw new FailureError(makeFailure("invalid_request", problem));
+      }
       const outcome = await this.#ref.ask({ type: "place", request, paths: [...paths], slot });
       if (outcome.status !== "placed") this.#remove(conversationId);
       return { outcome, link: this.#link(conversationId, placement) };

@@ -18,7 +18,7 @@ interface ShardRequest {
 
 /** Starts a thread that hosts conversations, with a port to each actor that it needs. */
 export function startShard({ name, options, control, memory, refs, limited, secrets }: ShardRequest): Worker {
-  const { home, cwd, config, env = {}, retry, source, setup } = options;
+  const { home, cwd, config, env = {}, retry, source, setup, threadHeapMb } = options;
   const ports: Partial<Record<Service, MessagePort>> = {};
   for (const service of services) {
     const { port1, port2 } = new MessageChannel();
@@ -49,5 +49,6 @@ export function startShard({ name, options, control, memory, refs, limited, secr
     transferList: [control, ...Object.values(ports)],
     // Threads do not inherit the flags of the process: with `--input-type` none would start.
     execArgv: [],
+    ...(threadHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb } }),
   });
 }

@@ -46,6 +46,7 @@ const shape = {
   source: StartSource.optional(),
   idleAfter: amount.optional(),
   threads: z.union([z.literal("auto"), z.number().int().min(0).max(maxThreads)]).optional(),
+  threadHeapMb: z.number().int().min(64).optional(),
   setup: z.custom((value) => value instanceof URL, "must be a URL").optional(),
 } satisfies Record<keyof ManagerOptions, z.ZodType>;
 
@@ -97,6 +98,8 @@ export interface ManagerOptions {
    * objects (`client`, `providers`, `tools`, `tokenizer`, `compactionStrategies`, `recorder`, `now`), always do.
    */
   readonly threads?: "auto" | number;
+  /** The memory for JavaScript objects of each such thread, in megabytes; a thread that needs more is replaced. */
+  readonly threadHeapMb?: number;
   /**
    * A module that every thread with conversations loads. It may export `providers`, `tools` and a `tokenizer`, like the
    * options of the same names.

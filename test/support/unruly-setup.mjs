@@ -1,0 +1,72 @@
+// A `setup` module whose model does what the last user message says, in the thread of its conversation.
+const usage = {
+  input_tokens: 10,
+  cached_input_tokens: 0,
+  output_tokens: 5,
+  reasoning_output_tokens: 0,
+  total_tokens: 15,
+};
+
+const behaviours = {
+  say: (text) => says(text),
+  async *slow(count) {
+    for (let index = 0; index < Number(count); index += 1) {
+      yield { type: "text_delta", itemId: "item", delta: `${index} ` };
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    yield* says("slow");
+  },
+  async *hang(_, signal) {
+    yield { type: "text_delta", itemId: "item", delta: "hanging" };
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  },
+  async *exit(code) {
+    yield { type: "text_delta", itemId: "item", delta: "exiting" };
+    process.exit(Number(code));
+  },
+  async *loop() {
+    yield { type: "text_delta", itemId: "item", delta: "looping" };
+    for (;;);
+  },
+  async *throw(text) {
+    yield { type: "text_delta", itemId: "item", delta: "throwing" };
+    setImmediate(() => {
+      throw new Error(text);
+    });
+    await new Promise(() => undefined);
+  },
+  async *exhaust() {
+    yield { type: "text_delta", itemId: "item", delta: "exhausting" };
+    const kept = [];
+    for (;;) kept.push(new Array(10_000).fill(kept.length));
+  },
+  run: (command) => calls("shell", { command }),
+  effect: (name) => calls("write_file", { path: name, content: name }),
+};
+
+function* says(text) {
+  yield { type: "text_delta", itemId: "item", delta: text };
+  const item = { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
+  yield { type: "item", itemId: "item", item };
+  yield { type: "usage", usage };
+  yield { type: "done", finishReason: "stop" };
+}
+
+function* calls(name, args) {
+  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: "c1" };
+  yield { type: "item", itemId: "call", item };
+  yield { type: "usage", usage };
+  yield { type: "done", finishReason: "tool_calls" };
+}
+
+export const providers = [
+  {
+    name: "unruly",
+    async *stream(request, signal) {
+      const last = request.input.at(-1);
+      if (last?.type !== "message") return yield* says("done");
+      const [behaviour, ...rest] = last.content[0].text.split(" ");
+      yield* behaviours[behaviour](rest.join(" "), signal);
+    },
+  },
+];
