@@ -141,12 +141,14 @@ export class ConversationChannel {
       void this.shutdown();
       return id;
     }
-    if (op.type === "user_input" || op.type === "user_turn") this.#inputs.set(id, op);
+    const input = op.type === "user_input" || op.type === "user_turn" ? op : undefined;
     try {
-      await this.#repeated(
-        async (link) => await link.ref.tell(op, id),
-        () => !this.#inputs.has(id),
-      );
+      const send = async (link: ConversationLink): Promise<unknown> => {
+        // Not earlier: the recovery of a lost conversation sends every input that it finds.
+        if (input !== undefined) this.#inputs.set(id, input);
+        return await link.ref.tell(op, id);
+      };
+      await this.#repeated(send, input === undefined);
       return id;
     } catch (error) {
       this.#inputs.delete(id);
@@ -158,14 +160,14 @@ export class ConversationChannel {
    * Sends something to the conversation, and again when its thread has died before it answered. An input is repeated by
    * the recovery.
    */
-  async #repeated<T>(send: (link: ConversationLink) => Promise<T>, mayRepeat: () => boolean): Promise<T | undefined> {
+  async #repeated<T>(send: (link: ConversationLink) => Promise<T>, mayRepeat: boolean): Promise<T | undefined> {
     for (;;) {
       const link = await this.#connected();
       try {
         return await send(link);
       } catch (error) {
         if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
-        if (!mayRepeat()) return undefined;
+        if (!mayRepeat) return undefined;
       }
     }
   }
@@ -193,9 +195,7 @@ export class ConversationChannel {
     };
     // Undoing twice would undo two turns.
     const answer =
-      (op as ConversationOp).type === "undo"
-        ? await ask(await this.#connected())
-        : await this.#repeated(ask, () => true);
+      (op as ConversationOp).type === "undo" ? await ask(await this.#connected()) : await this.#repeated(ask, true);
     return { id, answer: answer as ConversationAnswers[T] };
   }
 
