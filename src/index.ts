@@ -24,7 +24,7 @@ export type {
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
 export type { Settings } from "./actors/conversation/state/settings.js";
 export type { ActiveTurn, TurnStatus } from "./actors/conversation/state/live-state.js";
-export type { RetryPolicy } from "./actors/conversation/turn/call-model.js";
+export type { RetryPolicy } from "./base/time/retry.js";
 export type { UndoReport } from "./actors/conversation/turn/between-turns.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/recorder.js";

@@ -107,7 +107,7 @@ export class ConversationManager implements AsyncDisposable {
       warn: (message) => this.#warn(message),
       learn: (secret) => redactor.learn(secret),
     });
-    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate);
+    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate, options.retry);
     this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
     this.#opener = new ConversationOpener({
       options,

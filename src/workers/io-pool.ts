@@ -1,3 +1,4 @@
+import type { RetryPolicy } from "../base/time/retry.js";
 import type { WireApi } from "../messages/config.js";
 import { type Credential, secretOf } from "../providers/credential.js";
 import { failureText } from "../providers/failures/answer-error.js";
@@ -37,7 +38,11 @@ export function openIoPool(): IoPool {
 /** The jobs of the pool for waiting. */
 export type IoJobs = {
   readonly summarize: {
-    readonly input: { readonly target: SummaryTarget; readonly request: SummaryRequest };
+    readonly input: {
+      readonly target: SummaryTarget;
+      readonly request: SummaryRequest;
+      readonly retry?: RetryPolicy | undefined;
+    };
     readonly output: SummaryOutcome;
   };
 };
@@ -65,8 +70,9 @@ export async function summarizeInThread(
   target: SummaryTarget,
   request: SummaryRequest,
   signal: AbortSignal,
+  retry?: RetryPolicy,
 ): Promise<SummaryOutcome> {
-  const outcome = await pool.run("summarize", { target, request }, { signal });
+  const outcome = await pool.run("summarize", { target, request, retry }, { signal });
   if (outcome.ok) return outcome.value;
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };

@@ -4,6 +4,7 @@ import type { KnownFacts, ModelRequest } from "../messages/model.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import { providerBug, ModelStreamReader } from "../providers/model-stream-reader.js";
+import { defaultRetry, type RetryPolicy, retryDelayMs } from "../base/time/retry.js";
 import { pause } from "../base/time/waiting.js";
 import type { Provider } from "../providers/provider.js";
 
@@ -37,15 +38,16 @@ export type SummaryOutcome =
 
 interface SummaryContext {
   readonly signal: AbortSignal;
+  readonly retry?: RetryPolicy | undefined;
+  readonly random?: () => number;
   /** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** The first overflows drop one item each, every later one half of the rest, so that it ends soon for any length. */
 const singleDrops = 2;
-const maxRetries = 5;
-const baseDelayMs = 250;
-const maxDelayMs = 60_000;
+/** A job has a deadline, so it does not wait longer than this even if the server asks for it. */
+const maxWaitMs = 60_000;
 
 /**
  * Asks a model for a summary until there is one or no further attempt makes sense. Never throws, and ends soon after an
@@ -56,11 +58,12 @@ export async function summarize(
   request: SummaryRequest,
   context: SummaryContext,
 ): Promise<SummaryOutcome> {
-  const { signal, pause: wait = pause } = context;
+  const { signal, retry = defaultRetry, random, pause: wait = pause } = context;
   let items = request.items;
   let overflows = 0;
   let retries = 0;
-  let delayMs = baseDelayMs;
+  /** Failed attempts since the server last responded. */
+  let attempt = 0;
   for (;;) {
     const truncatedCount = request.items.length - items.length;
     const answer = await requestAnswer(provider, modelRequest(request, items), request.maxBytes, signal);
@@ -72,13 +75,14 @@ export async function summarize(
       overflows += 1;
       items = items.slice(overflows <= singleDrops ? 1 : Math.floor(items.length / 2));
       // The server has responded, so any earlier problem is over.
-      delayMs = baseDelayMs;
+      attempt = 0;
       continue;
     }
-    if (!failure.retryable || retries === maxRetries) return { status: "failed", failure, truncatedCount };
+    if (!failure.retryable || retries >= retry.maxRetries) return { status: "failed", failure, truncatedCount };
     retries += 1;
-    if (!(await wait(Math.min(failure.retryAfterMs ?? delayMs, maxDelayMs), signal))) return { status: "aborted" };
-    delayMs *= 2;
+    attempt += 1;
+    const waitMs = Math.min(retryDelayMs(retry, attempt, failure.retryAfterMs, random), maxWaitMs);
+    if (!(await wait(waitMs, signal))) return { status: "aborted" };
   }
 }
 

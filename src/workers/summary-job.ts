@@ -19,7 +19,8 @@ export function summaryJob(): JobBodies<IoJobs>["summarize"] {
     transports.set(proxies, transport);
     return transport;
   };
-  return ({ target, request }, signal) => summarize(providerOf(target, transportFor), request, { signal });
+  return ({ target, request, retry }, signal) =>
+    summarize(providerOf(target, transportFor), request, { signal, retry });
 }
 
 function providerOf(

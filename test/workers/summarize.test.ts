@@ -50,7 +50,7 @@ async function play(replies: Iterable<Reply>, count = 6) {
     waits.push(ms);
     return true;
   };
-  const outcome = await summarize(provider, asking(count), { signal, pause });
+  const outcome = await summarize(provider, asking(count), { signal, pause, random: () => 0 });
   expect(getEventListeners(signal, "abort")).toEqual([]);
   return { outcome, waits, sizes: sizesOf(provider), requests: provider.requests };
 }

@@ -1,3 +1,4 @@
+import { defaultRetry, type RetryPolicy } from "../../base/time/retry.js";
 import { extractSummary } from "../../compaction/summary/extract-summary.js";
 import { countedItem, estimateItemTokens, estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -84,11 +85,13 @@ export class Summarizer {
   readonly #cpu: CpuPool;
   readonly #io: IoPool;
   readonly #gate: RequestGate;
+  readonly #retry: RetryPolicy;
 
-  constructor(cpu: CpuPool, io: IoPool, gate: RequestGate) {
+  constructor(cpu: CpuPool, io: IoPool, gate: RequestGate, retry: RetryPolicy = defaultRetry) {
     this.#cpu = cpu;
     this.#io = io;
     this.#gate = gate;
+    this.#retry = retry;
   }
 
   /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
@@ -109,10 +112,11 @@ export class Summarizer {
   /** A request in this thread has the same deadline as one in a worker thread. */
   async #ask(summarizer: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
     if (summarizer.kind === "wire") return await this.#askOverWire(summarizer, request, signal);
-    if (summarizer.kind === "offline") return await summarizeInThread(this.#io, summarizer, request, signal);
+    if (summarizer.kind === "offline")
+      return await summarizeInThread(this.#io, summarizer, request, signal, this.#retry);
     const deadlineMs = ioPoolLimits.deadlineMs.summarize;
     const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-    const outcome = await summarize(summarizer.provider, request, { signal: until });
+    const outcome = await summarize(summarizer.provider, request, { signal: until, retry: this.#retry });
     if (outcome.status !== "aborted" || signal.aborted) return outcome;
     const message = `summarizing took longer than ${deadlineMs / 1000} s`;
     return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
@@ -125,7 +129,7 @@ export class Summarizer {
     signal: AbortSignal,
   ): Promise<SummaryOutcome> {
     const ask = (credential: Credential | undefined): Promise<SummaryOutcome> =>
-      summarizeInThread(this.#io, { ...target, credential, origin: access.origin }, request, signal);
+      summarizeInThread(this.#io, { ...target, credential, origin: access.origin }, request, signal, this.#retry);
     try {
       const credential = await access.credential(signal);
       const outcome = await ask(credential);

@@ -1,3 +1,4 @@
+import type { RetryPolicy } from "../../base/time/retry.js";
 import type { CompactionStrategy } from "../../compaction/strategy.js";
 import type { ModelPrice } from "../../config/models/model-table.js";
 import type { ContextWindow } from "../../config/models/models.js";
@@ -22,7 +23,6 @@ import type { ConversationCell } from "./state/live-state.js";
 import type { Settings } from "./state/settings.js";
 import type { StoredLines } from "./store/store.js";
 import type { Publish, Recording } from "./turn/recording.js";
-import type { RetryPolicy } from "./turn/call-model.js";
 import type { ChangeParts } from "./turn/turn-changes.js";
 
 /** Returns the same list for the same tools, so that its tokens are counted only once. */

@@ -11,6 +11,7 @@ import { type Config, ProviderName } from "../../../messages/config.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 import { check } from "../../../base/parse.js";
+import { defaultRetry } from "../../../base/time/retry.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
 import type { SaveOutcome } from "../../../messages/rollout-writer.js";
 import { builtInProviders } from "../../../providers/offline/provider.js";
@@ -38,7 +39,6 @@ import { type Settings, type ResolvedSettings, resolveSettings } from "../state/
 import type { ConversationState } from "../state/state.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import { type ConversationPrompt, ProjectContext } from "../turn/system-prompt.js";
-import { defaultRetry } from "../turn/call-model.js";
 import { spawnConversation } from "./spawn-conversation.js";
 import type { SessionSource } from "../../../messages/turn-context.js";
 
