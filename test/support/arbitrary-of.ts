@@ -10,6 +10,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.options.map(arbitraryOf));
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
   if (schema instanceof z.ZodOptional) return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
+  if (schema instanceof z.ZodReadonly) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
   if (schema instanceof z.ZodRecord) return dictionaryOf(schema);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
