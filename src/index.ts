@@ -1,6 +1,6 @@
 // The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager } from "./manager.js";
-export type { Tokenizer } from "./actors/compactor/token-counts.js";
+export type { Tokenizer } from "./actors/compactor/tokenizer.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/events.js";
 import {
+  strategiesByName,
   validateOptions,
   type CountTokensOptions,
   type ExportOptions,
@@ -24,12 +25,15 @@ import {
 import { openStore } from "./actors/conversation/store/open-store.js";
 import { ConversationOpener } from "./actors/conversation/open/opener.js";
 import type { Store } from "./actors/conversation/store/store.js";
-import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
-import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
+import { compactor } from "./actors/compactor/compactor.js";
+import { countWith, withEstimateFallback, type Tokenizer } from "./actors/compactor/tokenizer.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { RequestGate } from "./actors/limits/limits.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import { TokenEstimates } from "./compaction/tokens/token-estimates.js";
+import { factsOf } from "./config/models/models.js";
+import type { CompactorAnswers, CompactorEvent, CompactorOp } from "./messages/compactor.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -41,7 +45,7 @@ import { ProjectFinder } from "./config/project/project.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
-import { effectiveSetting } from "./config/settings/effective-settings.js";
+import { effectiveGroup, effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
@@ -65,6 +69,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
+  /** Where the compactor's events for each open conversation go. */
+  readonly #compactorEvents = new Map<string, (event: CompactorEvent) => void>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Pending work that shutdown waits for, such as opening a conversation. */
@@ -95,7 +101,7 @@ export class ConversationManager implements AsyncDisposable {
       now: this.#now,
       track: (work) => this.#track(work),
     });
-    const counts = new TokenCounts(
+    const estimates = new TokenEstimates(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
     this.#gate = new RequestGate(config.limits ?? {});
@@ -107,8 +113,22 @@ export class ConversationManager implements AsyncDisposable {
       warn: (message) => this.#warn(message),
       learn: (secret) => redactor.learn(secret),
     });
-    const summarizer = new Summarizer(this.#cpu, this.#io, this.#gate, options.retry);
-    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts });
+    const strategies = strategiesByName(options, config);
+    this.#compactor = spawn(
+      compactor,
+      {
+        cpu: this.#cpu,
+        io: this.#io,
+        gate: this.#gate,
+        retry: options.retry,
+        estimates,
+        strategies,
+        settings: effectiveGroup(config, "compaction"),
+        provider: (target) => this.#opener.summaryProvider(target),
+        facts: (model) => factsOf(model, config.models),
+      },
+      { onEvent: ({ msg }) => this.#compactorEvents.get(msg.conversationId)?.(msg) },
+    );
     this.#opener = new ConversationOpener({
       options,
       homes,
@@ -116,7 +136,8 @@ export class ConversationManager implements AsyncDisposable {
       config,
       store: this.#store,
       compactor: this.#compactor,
-      counts,
+      estimates,
+      strategies: [...strategies.keys()],
       gate: this.#gate,
       credentials: this.#credentials,
       redactor,
@@ -125,7 +146,11 @@ export class ConversationManager implements AsyncDisposable {
       isShutDown: () => this.#shutdown !== undefined,
       onOpen: (conversation) => this.#live.set(conversation.id, conversation),
       onEvent: (event) => this.#all.publish(event),
-      onEnd: (conversationId) => this.#live.delete(conversationId),
+      onCompactorEvents: (conversationId, receive) => this.#compactorEvents.set(conversationId, receive),
+      onEnd: (conversationId) => {
+        this.#live.delete(conversationId);
+        this.#compactorEvents.delete(conversationId);
+      },
     });
   }
 

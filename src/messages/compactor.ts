@@ -19,7 +19,7 @@ export const HistorySource = z.discriminatedUnion("kind", [
     /** The lines after that part. */
     tail: z.array(RolloutLine).readonly(),
     /** The number of items in the history. A file with another number has been changed, and is refused. */
-    items: count,
+    length: count,
   }),
 ]);
 export type HistorySource = z.infer<typeof HistorySource>;

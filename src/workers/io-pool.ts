@@ -4,7 +4,9 @@ import { type Credential, secretOf } from "../providers/credential.js";
 import { failureText } from "../providers/failures/answer-error.js";
 import { entryUrl } from "./entry-url.js";
 import { Pool, type PoolOptions } from "./pool.js";
-import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
+import type { SummaryRequest } from "../compaction/summary/request-summary.js";
+import type { SummaryOutcome } from "../messages/compactor.js";
+import type { StoredSummary } from "./history-jobs.js";
 
 export type IoPool = Pool<IoJobs>;
 
@@ -40,7 +42,7 @@ export type IoJobs = {
   readonly summarize: {
     readonly input: {
       readonly target: SummaryTarget;
-      readonly request: SummaryRequest;
+      readonly request: SummaryRequest | StoredSummary;
       readonly retry?: RetryPolicy | undefined;
     };
     readonly output: SummaryOutcome;
@@ -68,7 +70,7 @@ export type SummaryTarget =
 export async function summarizeInThread(
   pool: IoPool,
   target: SummaryTarget,
-  request: SummaryRequest,
+  request: SummaryRequest | StoredSummary,
   signal: AbortSignal,
   retry?: RetryPolicy,
 ): Promise<SummaryOutcome> {

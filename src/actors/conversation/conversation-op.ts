@@ -5,6 +5,7 @@ import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-
 import { systemReason } from "../../base/system-error.js";
 import { isInside, realRootOf } from "../../config/project/project.js";
 import type { CompactionOutcome } from "../../messages/compaction.js";
+import type { CompactorEvent } from "../../messages/compactor.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
@@ -32,12 +33,13 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".webp": "image/webp",
 };
 
-/** The ops of the public protocol, with local images already read, and ops that only the handle may send. */
+/** The ops of the public protocol, with local images already read, and ops that only the handle and the manager may send. */
 export type ConversationOp =
   | Exclude<Op, { type: "user_input" | "user_turn" }>
   | InputOp
   | { readonly type: "replace_history"; readonly items: readonly ResponseItem[] }
   | { readonly type: "clear_history" }
+  | { readonly type: "compactor_event"; readonly event: CompactorEvent }
   | { readonly type: "rename"; readonly name: string }
   | { readonly type: "set_pinned"; readonly pinned: boolean };
 

@@ -8,6 +8,7 @@ import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
+import { noteCompactorEvent } from "./compaction/compaction.js";
 import { runQueuedChange, undoChanges, type UndoReport } from "./turn/between-turns.js";
 import type { ApprovalAnswer, ConversationAnswers, ConversationOp, InputOp } from "./conversation-op.js";
 import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
@@ -57,7 +58,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
   start: (options, context) => {
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
-    const recording = new Recording(cell.state, rollout, () => options.now(), publish);
+    const recording = new Recording(cell, rollout, () => options.now(), publish);
     const approvals = new Approvals(cell.state, rollout, recording, publish);
     const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
     let turn: Run | undefined;
@@ -91,6 +92,11 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
     function answerChange(submissionId: string, outcome: CompactionOutcome): void {
       changeWaiters.get(submissionId)?.(outcome);
       changeWaiters.delete(submissionId);
+    }
+
+    function forgetInCompactor(): void {
+      const { compaction, conversationId } = options;
+      void compaction.compactor.tell({ type: "forget", conversationId }).catch(() => undefined);
     }
 
     /** A turn that waits for the user survives its process; any other turn is closed. */
@@ -178,6 +184,8 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
 
     if (!cell.isConfigured) {
       cell.isConfigured = true;
+      // The generations of an earlier opening say nothing about this history.
+      forgetInCompactor();
       publish(sessionConfigured(options), "");
       cell.shown = [];
     }
@@ -220,6 +228,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
         recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
         return "cleared";
       },
+      compactor_event: ({ event }) => noteCompactorEvent(cell, event),
       rename: ({ name }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "named", name } }, id);
         return "renamed";
@@ -254,9 +263,7 @@ export const conversation: Actor<ConversationOp, ConversationAnswers, Conversati
           turn.abort();
           await ended;
         }
-        void options.compaction.compactor
-          .tell({ type: "forget", conversationId: options.conversationId })
-          .catch(() => undefined);
+        forgetInCompactor();
         await rollout.close();
         publish({ type: "shutdown_complete" }, id);
       },

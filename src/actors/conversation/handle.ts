@@ -26,7 +26,7 @@ import {
 import type { UserInput } from "../../messages/user-input.js";
 import { isRetryable } from "../../providers/failures/answer-error.js";
 import { type HistoryMessage, messagesOf, type ToolCallRecord, toolCallsOf } from "../../rollouts/history-messages.js";
-import type { SummaryOutcome } from "../compactor/compactor.js";
+import type { SummaryOutcome } from "../../messages/compactor.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../runtime/actor.js";

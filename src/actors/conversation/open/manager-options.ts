@@ -13,7 +13,7 @@ import type { ModelClient } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Tool } from "../../../tools/tool.js";
-import type { Tokenizer } from "../../compactor/token-counts.js";
+import type { Tokenizer } from "../../compactor/tokenizer.js";
 import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";

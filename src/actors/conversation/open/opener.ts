@@ -8,10 +8,12 @@ import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { readGitInfo } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
+import type { ModelTarget } from "../../../messages/compactor.js";
 import type { ConversationConfig, ResumeConfig } from "../../../messages/conversation-config.js";
 import type { SaveOutcome, OpenOutcome } from "../../../messages/rollout-writer.js";
 import type { OwnLine, GitInfo } from "../../../messages/rollout-line.js";
 import { sessionMetaLine } from "../../../rollouts/file/encode.js";
+import type { SummaryProvider } from "../../compactor/summarizer.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Conversation } from "../handle.js";
 import { nameLine, isPaginated, type Parent } from "../saved/saved-conversations.js";
@@ -42,6 +44,11 @@ export class ConversationOpener {
   constructor(parts: OpenerParts) {
     this.#parts = parts;
     this.#spawner = new ConversationSpawner(parts);
+  }
+
+  /** Finds the provider of a model that summarizes. */
+  summaryProvider(target: ModelTarget): SummaryProvider {
+    return this.#spawner.summaryProvider(target);
   }
 
   /** Creates a conversation, with the lines inherited from its parent if it is a fork. */

@@ -1,3 +1,4 @@
+import type { CompactorEvent } from "../../../messages/compactor.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 import type { FailureCode } from "../../../messages/failure.js";
 import type { SaveOutcome } from "../../../messages/rollout-writer.js";
@@ -31,6 +32,8 @@ interface ConversationParts extends Omit<TurnParts, "eventRoom"> {
   onEvent(event: Event): void;
   onRenamed(): Promise<SaveOutcome>;
   onPinned(): Promise<SaveOutcome>;
+  /** Called once with the function that takes the compactor's events. */
+  onCompactorEvents(receive: (event: CompactorEvent) => void): void;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   readonly continuesOpenTurn: boolean;
@@ -55,7 +58,9 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     stamps: new FileStamps(),
     previousSettings: undefined,
     attempts: { failures: 0, stalledAt: 0 },
-    preparing: undefined,
+    generation: 0,
+    counted: undefined,
+    preparation: undefined,
     tokenRatio: undefined,
   };
   const requests = new OpenApprovalEvents<Event>(
@@ -105,12 +110,16 @@ export function spawnConversation(parts: ConversationParts): Conversation {
     },
   );
 
+  parts.onCompactorEvents((compactorEvent) => {
+    void ref.tell({ type: "compactor_event", event: compactorEvent }).catch(() => undefined);
+  });
+
   /**
    * Ends open turns and pending inputs, whose callers would otherwise wait for ever, because no incarnation follows.
    */
   function endOpenTurns(): void {
     const recording = new Recording(
-      cell.state,
+      cell,
       rollout,
       () => parts.now(),
       (msg, id) => publish(id, msg),

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
-import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
+import type { TokenEstimates } from "../../../compaction/tokens/token-estimates.js";
 import { type ContextWindow, contextWindow, factsOf, priceOf } from "../../../config/models/models.js";
 import { type Homes, privatePaths } from "../../../config/paths.js";
 import { type ProjectFinder, type ProjectRoots, isTrustedRoot } from "../../../config/project/project.js";
@@ -8,6 +8,7 @@ import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
+import type { CompactorAnswers, CompactorEvent, CompactorOp, ModelTarget } from "../../../messages/compactor.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 import { check } from "../../../base/parse.js";
@@ -23,8 +24,7 @@ import { wireProvider } from "../../../providers/wire-provider.js";
 import { toolEnv } from "../../../tools/exec/tool-env.js";
 import { Toolbox } from "../../../tools/toolbox.js";
 import type { CpuPool } from "../../../workers/cpu-pool.js";
-import type { CompactorAnswers, CompactorOp, SummaryProvider } from "../../compactor/compactor.js";
-import type { TokenCounts } from "../../compactor/token-counts.js";
+import type { SummaryProvider } from "../../compactor/summarizer.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
@@ -33,7 +33,7 @@ import { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
 import type { CompactionParts } from "../conversation-context.js";
-import { strategiesByName, type ManagerOptions } from "./manager-options.js";
+import type { ManagerOptions } from "./manager-options.js";
 import type { Conversation } from "../handle.js";
 import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
 import type { ConversationState } from "../state/state.js";
@@ -50,7 +50,9 @@ export interface SpawnerParts {
   readonly config: Config;
   readonly store: Pick<Store, "read">;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
-  readonly counts: TokenCounts;
+  readonly estimates: TokenEstimates;
+  /** The names of the compaction strategies. */
+  readonly strategies: readonly string[];
   readonly gate: RequestGate;
   readonly credentials: CredentialResolver;
   readonly redactor: TextRedactor;
@@ -58,6 +60,8 @@ export interface SpawnerParts {
   /** Called before any other code gets the conversation. */
   onOpen(conversation: Conversation): void;
   onEvent(event: Event): void;
+  /** Called with the function that takes the compactor's events for a conversation. */
+  onCompactorEvents(conversationId: string, receive: (event: CompactorEvent) => void): void;
   onEnd(conversationId: string): void;
 }
 
@@ -88,7 +92,6 @@ export class ConversationSpawner {
   readonly #outputMemory = new OutputMemory();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #privatePaths: readonly string[];
-  readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #context: ProjectContext;
   readonly #servers: ServerLeases;
 
@@ -108,12 +111,11 @@ export class ConversationSpawner {
       log: (text) => parts.options.log?.(text),
     });
     this.#privatePaths = privatePaths(parts.homes);
-    this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
       credentials: parts.credentials,
       keys: configuredKeys(parts.config.providers),
-      countTokens: (text) => parts.counts.ofText(text),
+      countTokens: (text) => parts.estimates.ofText(text),
       onRateLimitPause: (provider, ms) => parts.gate.hold(provider, ms),
     });
   }
@@ -145,6 +147,11 @@ export class ConversationSpawner {
     return this.#servers.open(realRoot);
   }
 
+  /** Finds the provider of a model that summarizes. */
+  summaryProvider(target: ModelTarget): SummaryProvider {
+    return this.#providers.summaryBy(target);
+  }
+
   /** Starts the actor of a conversation whose rollout is open. */
   async spawn({ lease, snapshots, ...parts }: SpawnInput): Promise<Conversation> {
     const servers = lease === undefined ? undefined : await this.#serversOf(lease);
@@ -170,10 +177,11 @@ export class ConversationSpawner {
       isTrusted: (root) => isTrustedRoot(this.#parts.homes.home, root),
       price: ({ model }) => priceOf(model, this.#parts.config.models),
       facts: ({ model }) => factsOf(model, this.#parts.config.models),
-      countTokens: (text) => this.#parts.counts.ofText(text),
+      countTokens: (text) => this.#parts.estimates.ofText(text),
       now: () => this.#now(),
       newId: uuidv7,
       onEvent: (event) => this.#parts.onEvent(event),
+      onCompactorEvents: (receive) => this.#parts.onCompactorEvents(parts.conversationId, receive),
       onEnd: () => this.#parts.onEnd(parts.conversationId),
     });
     this.#parts.onOpen(conversation);
@@ -191,15 +199,15 @@ export class ConversationSpawner {
   }
 
   #compaction(conversationId: string): CompactionParts {
-    const { compactor, counts, config, store } = this.#parts;
+    const { compactor, estimates, strategies, config, store } = this.#parts;
     const settings = effectiveGroup(config, "compaction");
     const window = ({ model }: Settings): ContextWindow =>
       contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
     return {
       compactor,
-      counts,
+      estimates,
       settings,
-      strategies: this.#strategies,
+      strategies,
       window,
       limit: (turn) => {
         const { tokens, isAssumed } = window(turn);
@@ -211,7 +219,6 @@ export class ConversationSpawner {
         };
         return limitOf({ window: tokens, assumed: isAssumed, settings: thresholds });
       },
-      summaryBy: (turn) => this.#providers.summaryBy(turn),
       savedLines: () => store.read(conversationId),
     };
   }
@@ -229,6 +236,9 @@ interface ProviderParts {
   /** Called when a provider asks for a pause. */
   onRateLimitPause(provider: string, ms: number): void;
 }
+
+/** What selects a provider: settings of a turn, or the target of a summary. */
+type ProviderChoice = Pick<ModelTarget, "provider" | "api" | "baseUrl" | "login">;
 
 /** The providers of one manager's conversations, with their shared connections. */
 class Providers {
@@ -259,14 +269,14 @@ class Providers {
     return this.#client === undefined ? new Set(this.#inProcess.keys()) : undefined;
   }
 
-  of(settings: Settings): Provider {
+  of(settings: ProviderChoice): Provider {
     return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
   }
 
   /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
-  summaryBy(settings: Settings): SummaryProvider {
-    const { provider, api, baseUrl } = settings;
-    const access = this.#parts.credentials.accessTo(settings);
+  summaryBy(settings: ProviderChoice): SummaryProvider {
+    const { provider, api, baseUrl, login } = settings;
+    const access = this.#parts.credentials.accessTo({ provider, ...(login === undefined ? {} : { login }) });
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);
     if (isReached && api !== undefined) {
       return { kind: "wire", provider, api, baseUrl, access, env: proxyVariables(this.#env) };
@@ -279,7 +289,7 @@ class Providers {
     (await this.#transport)?.close();
   }
 
-  #reached({ provider, api, baseUrl, login }: Settings): Provider {
+  #reached({ provider, api, baseUrl, login }: ProviderChoice): Provider {
     if (api === undefined) throw new Error(`unknown provider ${provider}`);
     const key = `${provider} ${api} ${baseUrl} ${login}`;
     const known = this.#wireProviders.get(key);

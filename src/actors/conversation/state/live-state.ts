@@ -1,7 +1,7 @@
 import { GrowingText } from "../../../base/text/growing-text.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
+import type { CompactorEvent } from "../../../messages/compactor.js";
 import type { InlineInput } from "../../../messages/user-input.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { RunnableCallItem } from "../calls/call-items.js";
@@ -69,8 +69,13 @@ export interface ConversationCell {
    * it did not.
    */
   attempts: { readonly failures: number; readonly stalledAt: number };
-  /** The cut of the summary being prepared, and the last item before it. */
-  preparing: { readonly cut: number; readonly last: ResponseItem } | undefined;
+  /** Incremented when the history is replaced, and not only extended. Messages to and from the compactor carry it. */
+  generation: number;
+  /** The newest count by the compactor. */
+  counted: Extract<CompactorEvent, { type: "counted" }> | undefined;
+  /** The newest summary that the compactor prepares, of the items before `cut`. */
+  preparation:
+    { readonly generation: number; readonly cut: number; readonly status: "running" | "ready" | "failed" } | undefined;
   /** The ratio of the provider's token count to ours, once known. */
   tokenRatio: number | undefined;
 }
