@@ -1,6 +1,6 @@
 // The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager } from "./manager.js";
-export type { Tokenizer } from "./actors/compactor/token-counts.js";
+export type { Tokenizer } from "./actors/compactor/tokenizer.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
 export type {
@@ -24,7 +24,7 @@ export type {
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
 export type { TurnView as ActiveTurn } from "./actors/conversation/mirror.js";
 export type { Settings, TurnStatus, UndoReport } from "./messages/actors/conversation.js";
-export type { RetryPolicy } from "./actors/conversation/turn/call-model.js";
+export type { RetryPolicy } from "./base/time/retry.js";
 export type { RolloutOutbox } from "./actors/rollout-writer/outbox.js";
 export type { CompactionRecord, RecordedCompaction, TurnRecorder } from "./actors/rollout-writer/recorder.js";
 export type { CompactionStrategy } from "./compaction/strategy.js";

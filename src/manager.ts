@@ -1,6 +1,7 @@
 import { availableParallelism, homedir } from "node:os";
 import { AllEvents } from "./actors/conversation/events.js";
 import {
+  strategiesByName,
   validateOptions,
   type CountTokensOptions,
   type ExportOptions,
@@ -22,8 +23,8 @@ import type {
 import { listed, type ListOptions, SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
 import type { Store } from "./actors/conversation/store/store.js";
-import { compactor, type CompactorAnswers, type CompactorOp, Summarizer } from "./actors/compactor/compactor.js";
-import { countWith, withEstimateFallback, type Tokenizer, TokenCounts } from "./actors/compactor/token-counts.js";
+import { compactor } from "./actors/compactor/compactor.js";
+import { countWith, withEstimateFallback, type Tokenizer } from "./actors/compactor/tokenizer.js";
 import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
 import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { startKnowledge } from "./actors/knowledge/knowledge.js";
@@ -42,6 +43,9 @@ import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/creden
 import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
 import type { McpAnswers, McpOp } from "./messages/actors/mcp.js";
+import { TokenEstimates } from "./compaction/tokens/token-estimates.js";
+import { factsOf } from "./config/models/models.js";
+import type { CompactorAnswers, CompactorOp } from "./messages/compactor.js";
 import { Config } from "./messages/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -52,7 +56,7 @@ import { ownShape } from "./config/files/written-config.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
-import { effectiveSetting } from "./config/settings/effective-settings.js";
+import { effectiveGroup, effectiveSetting } from "./config/settings/effective-settings.js";
 import { vendorNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
@@ -94,12 +98,14 @@ export class ConversationManager implements AsyncDisposable {
   readonly #shards: Shards | undefined;
   /** Files of conversations outside of the conversation directories, by id. */
   readonly #adopted = new Map<string, string>();
-  readonly #counts: TokenCounts;
+  readonly #estimates: TokenEstimates;
   readonly #saved: SavedConversations;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
   /** The conversations that may fall asleep. */
   readonly #awake: IdleConversations;
+  /** The channels of conversations that have not ended. */
+  readonly #channels = new Map<string, ConversationChannel>();
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Pending work that shutdown waits for, such as opening a conversation. */
@@ -135,7 +141,7 @@ export class ConversationManager implements AsyncDisposable {
       now: this.#now,
       track: (work) => this.#track(work),
     });
-    this.#counts = new TokenCounts(
+    this.#estimates = new TokenEstimates(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
     this.#limits = startLimits(config.limits ?? {}, (event) => {
@@ -166,8 +172,22 @@ export class ConversationManager implements AsyncDisposable {
     });
     const configured = config.mcp_servers ?? {};
     const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
-    const summarizer = new Summarizer(this.#cpu, this.#io, gate);
-    this.#compactor = spawn(compactor, { cpu: this.#cpu, summarizer, counts: this.#counts });
+    const strategies = strategiesByName(options, config);
+    this.#compactor = spawn(
+      compactor,
+      {
+        cpu: this.#cpu,
+        io: this.#io,
+        gate,
+        retry: options.retry,
+        estimates: this.#estimates,
+        strategies,
+        settings: effectiveGroup(config, "compaction"),
+        provider: async (target) => (await this.#hostHere()).summaryProvider(target),
+        facts: (model) => factsOf(model, config.models),
+      },
+      { onEvent: ({ msg }) => this.#channels.get(msg.conversationId)?.tell({ type: "compactor_event", event: msg }) },
+    );
     this.#openHost = async () =>
       new ConversationHost({
         options: options.setup === undefined ? options : { ...options, ...(await loadSetup(options.setup.href)) },
@@ -175,7 +195,8 @@ export class ConversationManager implements AsyncDisposable {
         config,
         store: this.#store,
         compactor: this.#compactor,
-        counts: this.#counts,
+        estimates: this.#estimates,
+        strategies: [...strategies.keys()],
         gate,
         credentials,
         servers,
@@ -258,6 +279,7 @@ export class ConversationManager implements AsyncDisposable {
       onEvent: (event) => this.#all.publish(event),
       onEnd: () => {
         this.#live.delete(conversationId);
+        this.#channels.delete(conversationId);
         this.#awake.delete(channel);
       },
       reopen: async (again, sink) => {
@@ -265,17 +287,28 @@ export class ConversationManager implements AsyncDisposable {
         return await this.#track(this.#openIn(again, sink));
       },
     });
-    const opened = await channel.open((sink) => this.#openIn(request, sink));
+    this.#channels.set(conversationId, channel);
+    const opened = await this.#opened(channel, request);
     if (opened === undefined) return undefined;
     await this.#closeAfterShutdown(opened);
     const conversation = new Conversation({
       channel,
       maxTurns: effectiveSetting(this.#config, "history.maxSize"),
-      countTokens: (text) => this.#counts.ofText(text),
+      countTokens: (text) => this.#estimates.ofText(text),
     });
     this.#live.set(conversationId, conversation);
     this.#awake.add(channel);
     return { conversation, saved: opened.saved };
+  }
+
+  async #opened(channel: ConversationChannel, request: OpenConversation): Promise<OpenedLink | undefined> {
+    let opened: OpenedLink | undefined;
+    try {
+      opened = await channel.open((sink) => this.#openIn(request, sink));
+      return opened;
+    } finally {
+      if (opened === undefined) this.#channels.delete(channel.id);
+    }
   }
 
   /** Opens a conversation on a shard, or in this thread. */
@@ -288,8 +321,12 @@ export class ConversationManager implements AsyncDisposable {
       });
       return await this.#shards.place(request, paths, sink);
     }
+    return await openConversation(await this.#hostHere(), request, sink);
+  }
+
+  #hostHere(): Promise<ConversationHost> {
     this.#host ??= this.#openHost();
-    return await openConversation(await this.#host, request, sink);
+    return this.#host;
   }
 
   /** The conversations and the threads that host them. */

@@ -20,5 +20,9 @@ export function strategyFor(
   chosen: string | undefined,
   known: ReadonlyMap<string, CompactionStrategy> = strategies,
 ): CompactionStrategy | undefined {
-  return known.get(chosen ?? (oSeries.test(model) ? "user-only" : "codex"));
+  return known.get(strategyName(model, chosen));
+}
+
+export function strategyName(model: string, chosen: string | undefined): string {
+  return chosen ?? (oSeries.test(model) ? "user-only" : "codex");
 }

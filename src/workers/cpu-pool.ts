@@ -2,11 +2,14 @@ import { availableParallelism } from "node:os";
 import type { UndoOutcome } from "../changes/restore/restore.js";
 import type { StoredChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
 import { type Encoding, encodingOf, splitText } from "../compaction/tokens/estimate-tokens.js";
+import type { PlanFacts } from "../compaction/plan-compaction.js";
+import type { BuiltCompaction } from "../messages/compactor.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TurnDiff } from "../messages/tools/diff.js";
 import type { LineRange } from "../rollouts/file/lines.js";
 import { entryUrl } from "./entry-url.js";
 import { hasThreadPriority, type JobOutcome } from "./jobs.js";
+import type { StoredBuild, StoredHistory, StoredPlan } from "./history-jobs.js";
 import { Pool } from "./pool.js";
 
 /** Sending this much takes a fraction of a millisecond, counting its tokens about fifty. */
@@ -39,6 +42,9 @@ export function openCpuPool(): Pool<CpuJobs> {
       count_tokens: 30_000,
       condense_rollout: 60_000,
       extract_summary: 10_000,
+      count_history: 60_000,
+      plan_compaction: 30_000,
+      build_compaction: 30_000,
       take_snapshot: 30_000,
       end_snapshot: 30_000,
       diff_changes: 20_000,
@@ -69,6 +75,12 @@ export type CpuJobs = {
     readonly input: { readonly items: readonly ResponseItem[]; readonly previousSummary?: string | undefined };
     readonly output: { readonly text: string };
   };
+  readonly count_history: {
+    readonly input: StoredHistory & { readonly encoding: Encoding; readonly from: number };
+    readonly output: readonly number[];
+  };
+  readonly plan_compaction: { readonly input: StoredPlan; readonly output: PlanFacts };
+  readonly build_compaction: { readonly input: StoredBuild; readonly output: BuiltCompaction };
   /** Runs before the first change of a turn. */
   readonly take_snapshot: { readonly input: SnapshotRequest; readonly output: SnapshotOutcome };
   /** Runs at the end of the turn. */

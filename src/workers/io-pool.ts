@@ -1,9 +1,12 @@
+import type { RetryPolicy } from "../base/time/retry.js";
 import type { WireApi } from "../messages/config.js";
 import { type Credential, secretOf } from "../providers/credential.js";
 import { failureText } from "../providers/failures/answer-error.js";
 import { entryUrl } from "./entry-url.js";
 import { Pool, type PoolOptions } from "./pool.js";
-import type { SummaryOutcome, SummaryRequest } from "./summarize.js";
+import type { SummaryRequest } from "../compaction/summary/request-summary.js";
+import type { SummaryOutcome } from "../messages/compactor.js";
+import type { StoredSummary } from "./history-jobs.js";
 
 export type IoPool = Pool<IoJobs>;
 
@@ -37,7 +40,11 @@ export function openIoPool(): IoPool {
 /** The jobs of the pool for waiting. */
 export type IoJobs = {
   readonly summarize: {
-    readonly input: { readonly target: SummaryTarget; readonly request: SummaryRequest };
+    readonly input: {
+      readonly target: SummaryTarget;
+      readonly request: SummaryRequest | StoredSummary;
+      readonly retry?: RetryPolicy | undefined;
+    };
     readonly output: SummaryOutcome;
   };
 };
@@ -63,10 +70,11 @@ export type SummaryTarget =
 export async function summarizeInThread(
   pool: IoPool,
   target: SummaryTarget,
-  request: SummaryRequest,
+  request: SummaryRequest | StoredSummary,
   signal: AbortSignal,
+  retry?: RetryPolicy,
 ): Promise<SummaryOutcome> {
-  const outcome = await pool.run("summarize", { target, request }, { signal });
+  const outcome = await pool.run("summarize", { target, request, retry }, { signal });
   if (outcome.ok) return outcome.value;
   const { failure } = outcome;
   if (failure.code === "aborted") return { status: "aborted" };

@@ -1,98 +1,26 @@
-import { MAX_SUMMARY_TOKENS } from "../compaction/constants.js";
+import type { SummaryOutcome } from "../messages/compactor.js";
 import type { Failure } from "../messages/failure.js";
-import type { KnownFacts, ModelRequest } from "../messages/model.js";
-import { messageText, type ResponseItem } from "../messages/response-item.js";
+import type { ModelRequest } from "../messages/model.js";
+import { messageText } from "../messages/response-item.js";
 import type { TokenUsage } from "../messages/token-usage.js";
+import {
+  requestSummary,
+  type SummaryAnswer,
+  type SummaryAttempts,
+  type SummaryRequest,
+} from "../compaction/summary/request-summary.js";
 import { providerBug, ModelStreamReader } from "../providers/model-stream-reader.js";
-import { pause } from "../base/time/waiting.js";
 import type { Provider } from "../providers/provider.js";
 
-export interface SummaryRequest {
-  readonly conversationId: string;
-  readonly model: string;
-  readonly instructions: string;
-  /** Messages only: no API accepts calls without tools. The oldest are left out if there are too many. */
-  readonly items: readonly ResponseItem[];
-  /** The prompt that follows the items. */
-  readonly prompt: string;
-  readonly effort?: string | null;
-  readonly facts?: KnownFacts | undefined;
-  /** A longer answer is stopped and counts as failed. */
-  readonly maxBytes: number;
-}
-
-/** `truncatedCount` is the number of oldest items that were left out because they did not fit. */
-export type SummaryOutcome =
-  | {
-      readonly status: "done";
-      /** May be empty. */
-      readonly text: string;
-      readonly truncatedCount: number;
-      readonly usage: TokenUsage | undefined;
-    }
-  /** The newest item alone exceeds the model's context window. */
-  | { readonly status: "too_large"; readonly truncatedCount: number }
-  | { readonly status: "failed"; readonly failure: Failure; readonly truncatedCount: number }
-  | { readonly status: "aborted" };
-
-interface SummaryContext {
-  readonly signal: AbortSignal;
-  /** Waits `ms` milliseconds; resolves to false if the signal aborted the wait. */
-  readonly pause?: (ms: number, signal: AbortSignal) => Promise<boolean>;
-}
-
-/** The first overflows drop one item each, every later one half of the rest, so that it ends soon for any length. */
-const singleDrops = 2;
-const maxRetries = 5;
-const baseDelayMs = 250;
-const maxDelayMs = 60_000;
-
-/**
- * Asks a model for a summary until there is one or no further attempt makes sense. Never throws, and ends soon after an
- * abort.
- */
+/** Asks a model for a summary. Never throws, and ends soon after an abort. */
 export async function summarize(
   provider: Provider,
   request: SummaryRequest,
-  context: SummaryContext,
+  attempts: SummaryAttempts,
 ): Promise<SummaryOutcome> {
-  const { signal, pause: wait = pause } = context;
-  let items = request.items;
-  let overflows = 0;
-  let retries = 0;
-  let delayMs = baseDelayMs;
-  for (;;) {
-    const truncatedCount = request.items.length - items.length;
-    const answer = await requestAnswer(provider, modelRequest(request, items), request.maxBytes, signal);
-    if (answer.status === "aborted") return answer;
-    if (answer.status === "done") return { ...answer, truncatedCount };
-    const { failure } = answer;
-    if (failure.code === "context_overflow") {
-      if (items.length <= 1) return { status: "too_large", truncatedCount };
-      overflows += 1;
-      items = items.slice(overflows <= singleDrops ? 1 : Math.floor(items.length / 2));
-      // The server has responded, so any earlier problem is over.
-      delayMs = baseDelayMs;
-      continue;
-    }
-    if (!failure.retryable || retries === maxRetries) return { status: "failed", failure, truncatedCount };
-    retries += 1;
-    if (!(await wait(Math.min(failure.retryAfterMs ?? delayMs, maxDelayMs), signal))) return { status: "aborted" };
-    delayMs *= 2;
-  }
+  const { signal } = attempts;
+  return await requestSummary(request, (sent) => requestAnswer(provider, sent, request.maxBytes, signal), attempts);
 }
-
-function modelRequest(request: SummaryRequest, items: readonly ResponseItem[]): ModelRequest {
-  const { conversationId, model, instructions, prompt, effort, facts } = request;
-  const promptItem: ResponseItem = { type: "message", role: "user", content: [{ type: "input_text", text: prompt }] };
-  const input = [...items, promptItem];
-  return { conversationId, model, instructions, input, tools: [], effort, facts, maxOutputTokens: MAX_SUMMARY_TOKENS };
-}
-
-type Answer =
-  | { readonly status: "done"; readonly text: string; readonly usage: TokenUsage | undefined }
-  | { readonly status: "failed"; readonly failure: Failure }
-  | { readonly status: "aborted" };
 
 /** Reads the whole answer. Nothing is shown before that, so an interrupted answer can be requested again. */
 async function requestAnswer(
@@ -100,7 +28,7 @@ async function requestAnswer(
   request: ModelRequest,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<SummaryAnswer> {
   if (signal.aborted) return { status: "aborted" };
   const stopped = new AbortController();
   const abort = (): void => stopped.abort();
@@ -120,7 +48,7 @@ async function readWholeAnswer(
   request: ModelRequest,
   maxBytes: number,
   stopped: AbortController,
-): Promise<Answer> {
+): Promise<SummaryAnswer> {
   const { signal } = stopped;
   const texts: string[] = [];
   let usage: TokenUsage | undefined;

@@ -1,8 +1,10 @@
 import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
+import type { SummaryRequest } from "../compaction/summary/request-summary.js";
 import { offlineProvider } from "../providers/offline/provider.js";
 import type { Provider } from "../providers/provider.js";
 import type { Transport } from "../providers/transport/transport.js";
 import { wireProvider } from "../providers/wire-provider.js";
+import type { StoredSummary } from "./history-jobs.js";
 import type { IoJobs, SummaryTarget } from "./io-pool.js";
 import type { JobBodies } from "./jobs.js";
 import { summarize } from "./summarize.js";
@@ -19,7 +21,15 @@ export function summaryJob(): JobBodies<IoJobs>["summarize"] {
     transports.set(proxies, transport);
     return transport;
   };
-  return ({ target, request }, signal) => summarize(providerOf(target, transportFor), request, { signal });
+  return async ({ target, request, retry }, signal) =>
+    summarize(providerOf(target, transportFor), await builtRequest(request), { signal, retry });
+}
+
+/** Reads the history of a request that is still in its rollout. */
+export async function builtRequest(request: SummaryRequest | StoredSummary): Promise<SummaryRequest> {
+  if (!("source" in request)) return request;
+  const { storedSummaryRequest } = await import("./history-jobs.js");
+  return await storedSummaryRequest(request);
 }
 
 function providerOf(

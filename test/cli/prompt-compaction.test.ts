@@ -49,6 +49,8 @@ test("Ctrl-C during a compaction cancels it and keeps the history", async () => 
   await terminal.shows(prompt);
   terminal.type("/compact\r");
   await terminal.tells("Compacting context (");
+  // An earlier interrupt would leave the answer for the next turn.
+  await expect.poll(() => model.requests.length).toBe(2);
   terminal.type(ctrlC);
   await terminal.tells("Interrupted.\n");
   await terminal.shows(prompt);

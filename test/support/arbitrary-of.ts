@@ -11,6 +11,7 @@ export function arbitraryOf(schema: z.core.$ZodType): Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.element), { minLength: 1, maxLength: 3 });
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional)
     return fc.option(arbitraryOf(schema.unwrap()), { nil: undefined });
+  if (schema instanceof z.ZodReadonly) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.unwrap()), { nil: null });
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return arbitraryOf(schema.unwrap());
   if (schema instanceof z.ZodRecord) return dictionaryOf(schema);

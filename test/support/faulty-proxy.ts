@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ServerResponse } from "node:http";
 import { expect } from "vitest";
 import * as z from "zod";
-import type { RetryPolicy } from "../../src/actors/conversation/turn/call-model.js";
+import type { RetryPolicy } from "../../src/base/time/retry.js";
 import type { MockLlm } from "../../src/mock-llm/server.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { createTransport, type TransportOptions } from "../../src/providers/transport/node-transport.js";

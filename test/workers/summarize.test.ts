@@ -4,7 +4,8 @@ import type { Failure } from "../../src/messages/failure.js";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { messageText } from "../../src/messages/response-item.js";
 import type { Provider } from "../../src/providers/provider.js";
-import { summarize, type SummaryRequest } from "../../src/workers/summarize.js";
+import type { SummaryRequest } from "../../src/compaction/summary/request-summary.js";
+import { summarize } from "../../src/workers/summarize.js";
 import {
   assistant,
   beginsAndHangs,
@@ -50,7 +51,7 @@ async function play(replies: Iterable<Reply>, count = 6) {
     waits.push(ms);
     return true;
   };
-  const outcome = await summarize(provider, asking(count), { signal, pause });
+  const outcome = await summarize(provider, asking(count), { signal, pause, random: () => 0 });
   expect(getEventListeners(signal, "abort")).toEqual([]);
   return { outcome, waits, sizes: sizesOf(provider), requests: provider.requests };
 }

@@ -1,190 +1,342 @@
-import { extractSummary } from "../../compaction/summary/extract-summary.js";
-import { countedItem, estimateItemTokens, estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
-import { FailureError } from "../../messages/failure-error.js";
-import type { ResponseItem } from "../../messages/response-item.js";
-import type { Access, Credential } from "../../providers/credential.js";
-import type { Provider } from "../../providers/provider.js";
-import { countTokens, type CpuPool } from "../../workers/cpu-pool.js";
-import { type SummaryTarget, ioPoolLimits, type IoPool, summarizeInThread } from "../../workers/io-pool.js";
-import { summarize, type SummaryOutcome, type SummaryRequest } from "../../workers/summarize.js";
+import type { RetryPolicy } from "../../base/time/retry.js";
+import { orAborted } from "../../base/time/waiting.js";
+import { type PlanFacts, previewOf, ContextSize } from "../../compaction/plan-compaction.js";
+import { strategyFor } from "../../compaction/strategy-for.js";
+import type { CompactionStrategy, StrategySettings } from "../../compaction/strategy.js";
+import { type SummaryParts, summaryRequest } from "../../compaction/summary/request-summary.js";
+import { encodingOf } from "../../compaction/tokens/estimate-tokens.js";
+import type { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
+import type {
+  CompactionResult,
+  CompactorAnswers,
+  CompactorEvent,
+  CompactorOp,
+  ContextFacts,
+  ModelTarget,
+  SummaryOptions,
+  SummaryOutcome,
+} from "../../messages/compactor.js";
+import type { KnownFacts } from "../../messages/model.js";
+import type { CpuPool } from "../../workers/cpu-pool.js";
+import type { IoPool } from "../../workers/io-pool.js";
 import type { RequestGate } from "../limits/limits.js";
 import type { Actor } from "../runtime/actor.js";
-import type { TokenCounts } from "./token-counts.js";
+import { messageOf } from "../runtime/failures.js";
+import { HistoryWork } from "./history-work.js";
+import { Summarizer, type SummaryProvider } from "./summarizer.js";
 
-/** Counts tokens, summarizes, and keeps summaries made ahead of time. The pools do all of its work. */
-export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions> = {
+const compressionFailed = "Compression failed, conversation may hit limits soon";
+
+const tooLarge = "Cannot compact: history too large even after truncation. Start a new conversation: cody new";
+
+const notShorter = "The summary is not shorter than the conversation, so the history was kept";
+
+/** What messages cannot carry: pools, injected functions, and the way to a provider and its credential. */
+export interface CompactorOptions {
+  readonly cpu: CpuPool;
+  readonly io: IoPool;
+  readonly gate: RequestGate;
+  readonly retry?: RetryPolicy | undefined;
+  /** Estimates of items in this thread. With an injected tokenizer they are exact, and the pool does not count. */
+  readonly estimates: TokenEstimates;
+  /** The built-in and injected strategies, by name. */
+  readonly strategies: ReadonlyMap<string, CompactionStrategy>;
+  readonly settings: CompactorSettings;
+  provider(target: ModelTarget): SummaryProvider | Promise<SummaryProvider>;
+  /** Known facts about a model. */
+  facts(model: string): KnownFacts | undefined;
+}
+
+interface CompactorSettings extends StrategySettings {
+  readonly strategy?: string | undefined;
+  readonly onFailure: "keep" | "placeholder";
+  readonly prompt?: string | undefined;
+}
+
+type HistoryOp = Extract<CompactorOp, { history: unknown }>;
+type OpOf<T extends CompactorOp["type"]> = Extract<CompactorOp, { type: T }>;
+
+/** One generation of a conversation's history. */
+interface TrackedHistory {
+  readonly conversationId: string;
+  readonly generation: number;
+  /** Exact token counts by place, for each encoding. */
+  readonly counts: Map<string, (number | undefined)[]>;
+  /** The end of the running count: counts of one history run one after the other, so that no item is counted twice. */
+  counting: Promise<void>;
+  preparation: Preparation | undefined;
+}
+
+/** A summary of the items before `cut`, made ahead of time. */
+interface Preparation {
+  readonly cut: number;
+  readonly ending: AbortController;
+  readonly outcome: Promise<SummaryOutcome>;
+  /** Empty until there is one. */
+  text: string;
+}
+
+/**
+ * Counts tokens and makes compactions, from the plan to the new history; conversations decide when, and apply the
+ * result. The work itself runs in the pools, or in this thread where an injected function takes part.
+ */
+export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, CompactorEvent> = {
   name: "compactor",
-  start: ({ cpu, summarizer, counts }) => {
-    const preparations = new Map<string, Preparation>();
+  start: (options, { publish }) => {
+    const { settings, strategies, estimates } = options;
+    const summarizer = new Summarizer(options.io, options.gate, options.retry);
+    const histories = new Map<string, TrackedHistory>();
 
-    function forget(conversationId: string): void {
-      preparations.get(conversationId)?.ending.abort();
-      preparations.delete(conversationId);
+    /** Returns the state of the op's generation. That of an older one is not kept. */
+    function track({ conversationId, generation }: HistoryOp): TrackedHistory {
+      const known = histories.get(conversationId);
+      if (known?.generation === generation) return known;
+      const created = {
+        conversationId,
+        generation,
+        counts: new Map<string, number[]>(),
+        counting: Promise.resolve(),
+        preparation: undefined,
+      };
+      if (known !== undefined && known.generation > generation) return created;
+      known?.preparation?.ending.abort();
+      histories.set(conversationId, created);
+      return created;
     }
 
-    async function prepare(op: Extract<CompactorOp, { type: "prepare" }>): Promise<void> {
-      const { conversationId, cut, last, by, request } = op;
-      forget(conversationId);
+    function isCurrent(history: TrackedHistory): boolean {
+      return histories.get(history.conversationId) === history;
+    }
+
+    function forget(conversationId: string): void {
+      histories.get(conversationId)?.preparation?.ending.abort();
+      histories.delete(conversationId);
+    }
+
+    function strategyOf({ context }: HistoryOp, requested?: string): CompactionStrategy {
+      const name = requested ?? settings.strategy;
+      const strategy = strategyFor(context.model, name, strategies);
+      if (strategy === undefined) throw new Error(`unknown compaction strategy ${name}`);
+      return strategy;
+    }
+
+    function workOn(op: HistoryOp, strategy: CompactionStrategy): HistoryWork {
+      return new HistoryWork(op, strategy, { ...options, summarizer });
+    }
+
+    function countsOf(history: TrackedHistory, model: string): (number | undefined)[] {
+      const key = estimates.isInjected ? "tokenizer" : encodingOf(model);
+      const counts = history.counts.get(key) ?? [];
+      history.counts.set(key, counts);
+      return counts;
+    }
+
+    /** Counts the items from a place on that have no count; items that cannot be counted keep their estimate. */
+    async function countExactly(
+      op: HistoryOp,
+      history: TrackedHistory,
+      work: HistoryWork,
+      from: number,
+    ): Promise<void> {
+      const counts = countsOf(history, op.context.model);
+      const counting = history.counting.then(() => work.addCounts(counts, from));
+      history.counting = counting.catch(() => undefined);
+      await counting;
+      publishCount(op.context, history, counts, work.length);
+    }
+
+    function publishCount(
+      { model, ratio, overhead, reported }: ContextFacts,
+      history: TrackedHistory,
+      counts: readonly (number | undefined)[],
+      items: number,
+    ): void {
+      const from = Math.min(reported?.items ?? 0, items);
+      const known = counts.slice(from, items).filter((tokens) => tokens !== undefined);
+      if (known.length < items - from || !isCurrent(history)) return;
+      const { conversationId, generation } = history;
+      const added = known.reduce((sum, tokens) => sum + tokens, 0);
+      const tokens = known.reduce((sum, each) => sum + Math.ceil(each * ratio), reported?.tokens ?? overhead);
+      publish({ type: "counted", conversationId, generation, model, from, items, added, tokens });
+    }
+
+    /** Counts the whole history where the plan depends on it, and returns the known counts. */
+    async function countForPlan(op: HistoryOp, work: HistoryWork): Promise<(number | undefined)[]> {
+      const history = track(op);
+      if (await work.needsCounts(countsOf(history, op.context.model))) await countExactly(op, history, work, 0);
+      return [...countsOf(history, op.context.model)];
+    }
+
+    /** Counts the whole history, and returns the counts. */
+    async function countAll(op: HistoryOp, work: HistoryWork): Promise<(number | undefined)[]> {
+      const history = track(op);
+      await countExactly(op, history, work, 0);
+      return [...countsOf(history, op.context.model)];
+    }
+
+    function summaryParts(conversationId: string, summary: SummaryOptions): SummaryParts {
+      const { model } = summary.target;
+      return { conversationId, options: summary, facts: options.facts(model), prompt: settings.prompt };
+    }
+
+    async function prepare(op: OpOf<"prepare">): Promise<CompactorAnswers["prepare"]> {
+      const history = track(op);
+      const work = workOn(op, strategyOf(op));
+      const input = { context: op.context, settings, counts: [...countsOf(history, op.context.model)] };
+      const plan = await work.plan(input);
+      const earlier = history.preparation?.text === "" ? undefined : history.preparation;
+      if (!isCurrent(history) || !plan.needsSummary || plan.cut <= (earlier?.cut ?? 0)) return null;
+      history.preparation?.ending.abort();
       const ending = new AbortController();
-      const done = summarizer
-        .summarize(by, request, ending.signal)
-        .then((outcome) => (outcome.status === "done" && outcome.text !== "" ? { cut, last, outcome } : undefined));
-      const preparation: Preparation = { ending, done, isRunning: true };
-      preparations.set(conversationId, preparation);
-      await done;
-      preparation.isRunning = false;
+      const outcome = work
+        .summarize(input, {
+          target: op.summary.target,
+          parts: summaryParts(op.conversationId, op.summary),
+          // Only the items since the earlier summary are summarized, as its continuation.
+          continues: earlier && { from: earlier.cut, summary: earlier.text },
+          signal: ending.signal,
+        })
+        .catch(failedOutcome);
+      history.preparation = { cut: plan.cut, ending, outcome, text: "" };
+      void settlePreparation(history, history.preparation);
+      return { strategy: plan.strategy, cut: plan.cut, tokens: plan.tokensBefore };
+    }
+
+    async function settlePreparation(history: TrackedHistory, preparation: Preparation): Promise<void> {
+      const outcome = await preparation.outcome;
+      if (!isCurrent(history) || history.preparation !== preparation) return;
+      const { conversationId, generation } = history;
+      const { cut } = preparation;
+      if (outcome.status === "done" && outcome.text !== "") {
+        preparation.text = outcome.text;
+        publish({ type: "prepared", conversationId, generation, cut });
+        return;
+      }
+      history.preparation = undefined;
+      const reason = outcome.status === "failed" ? outcome.failure.message : outcome.status;
+      publish({ type: "compaction_failed", conversationId, generation, cut, reason });
+    }
+
+    async function compact(op: OpOf<"summarize">, signal: AbortSignal): Promise<CompactionResult> {
+      const work = workOn(op, strategyOf(op, op.strategy));
+      const counts = await countForPlan(op, work);
+      const prepared = op.usesPrepared ? await preparedSummary(track(op), signal) : undefined;
+      const input = { context: op.context, settings, counts, isUrgent: op.isUrgent, cut: prepared?.cut };
+      const plan = await work.plan(input);
+      if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet", warnings: [] };
+      const outcome = prepared?.outcome ?? (await summaryOf(op, work, plan, input, signal));
+      if (outcome.status === "aborted" || signal.aborted) return { status: "aborted" };
+      const warnings = trimWarnings(outcome);
+      if (outcome.status !== "done" && !op.isUrgent && settings.onFailure !== "placeholder") {
+        const reason = outcome.status === "failed" ? `${compressionFailed}: ${outcome.failure.message}` : tooLarge;
+        return { status: "kept", reason, warnings: [...warnings, reason] };
+      }
+      const summary = outcome.status === "done" ? outcome.text : "";
+      const isExtracted = plan.needsSummary && summary === "";
+      const built = await work.build(input, isExtracted ? undefined : summary, op.files);
+      // A summary as long as the history would be paid for again and again.
+      if (op.trigger === "auto" && built.tokensAfter >= built.tokensBefore) {
+        return { status: "kept", reason: notShorter, warnings: [...warnings, notShorter] };
+      }
+      const source = summary === "" ? "extracted" : "model";
+      const { truncatedCount } = outcome;
+      const usage = outcome.status === "done" ? outcome.usage : undefined;
+      return { status: "compacted", ...built, source, truncatedCount, usage, warnings };
+    }
+
+    async function preparedSummary(
+      { preparation }: TrackedHistory,
+      signal: AbortSignal,
+    ): Promise<{ cut: number; outcome: SummaryOutcome } | undefined> {
+      const outcome = preparation && (await orAborted(preparation.outcome, signal));
+      if (preparation === undefined || outcome?.status !== "done" || outcome.text === "") return undefined;
+      return { cut: preparation.cut, outcome };
+    }
+
+    async function summaryOf(
+      op: OpOf<"summarize">,
+      work: HistoryWork,
+      { needsSummary }: PlanFacts,
+      input: Parameters<HistoryWork["summarize"]>[0],
+      signal: AbortSignal,
+    ): Promise<SummaryOutcome> {
+      if (!needsSummary) return { status: "done", text: "", truncatedCount: 0 };
+      const parts = summaryParts(op.conversationId, op.summary);
+      return await work.summarize(input, { target: op.summary.target, parts, continues: undefined, signal });
     }
 
     return {
-      count: async ({ items, model }) => {
-        const uncounted = counts.uncounted(items, model);
-        if (uncounted.length === 0) return;
-        const outcome = await countTokens(
-          cpu,
-          uncounted.map((item) => countedItem(item).text),
-          model,
-        );
-        // Items that cannot be counted keep their estimate.
-        if (!outcome.ok) return;
-        for (const [index, item] of uncounted.entries()) counts.set(item, model, outcome.value[index] ?? 0);
+      // Not awaited, like the end of a preparation: no caller waits for it, and the mailbox is bounded.
+      count: (op) => {
+        const history = track(op);
+        const counting = countExactly(op, history, workOn(op, strategyOf(op)), op.context.reported?.items ?? 0);
+        void counting.catch(() => undefined);
       },
-      summarize: ({ by, request }, signal) => summarizer.summarize(by, request, signal),
-      extract: ({ items, previousSummary }) => summarizer.extract(items, previousSummary),
-      // Not awaited: no caller waits for its end, and the mailbox is bounded.
-      prepare: (op) => void prepare(op),
-      prepared: async ({ conversationId, wait }) => {
-        const preparation = preparations.get(conversationId);
-        return preparation?.isRunning === true && !wait ? "running" : await preparation?.done;
+      usage: (op) =>
+        orFailed(async () => {
+          const work = workOn(op, strategyOf(op));
+          const input = work.planInput({ context: op.context, settings, counts: await countAll(op, work) });
+          const size = new ContextSize(await work.items(), input);
+          return { status: "measured", tokens: size.active, items: size.items };
+        }),
+      plan: (op) =>
+        orFailed(async () => {
+          const work = workOn(op, strategyOf(op, op.strategy));
+          const counts = await countForPlan(op, work);
+          const plan = await work.plan({ context: op.context, settings, counts, isUrgent: op.isUrgent });
+          return { status: "planned", ...plan };
+        }),
+      preview: (op) =>
+        orFailed(async () => {
+          const work = workOn(op, strategyOf(op, op.strategy));
+          const counts = await countAll(op, work);
+          const planned = await work.planned({ context: op.context, settings, counts });
+          return { status: "planned", preview: previewOf(planned, op.context) };
+        }),
+      summarize: async (op, signal) => {
+        try {
+          return await compact(op, signal);
+        } catch (error) {
+          const reason = `${compressionFailed}: ${messageOf(error)}`;
+          return signal.aborted ? { status: "aborted" } : { status: "kept", reason, warnings: [reason] };
+        }
       },
+      summarize_items: async ({ conversationId, items, summary }, signal) => {
+        const strategy = strategyFor(summary.target.model, settings.strategy, strategies) ?? { prompt: "" };
+        const parts = summaryParts(conversationId, summary);
+        const request = summaryRequest(strategy, { toSummarize: items, previousSummary: undefined }, parts);
+        return await summarizer.summarize(await options.provider(summary.target), request, signal).catch(failedOutcome);
+      },
+      prepare: (op) => prepare(op).catch(() => null),
       forget: ({ conversationId }) => forget(conversationId),
       [Symbol.asyncDispose]: async () => {
-        for (const conversationId of preparations.keys()) forget(conversationId);
+        for (const { conversationId, generation, preparation } of histories.values()) {
+          forget(conversationId);
+          if (preparation === undefined) continue;
+          const { cut } = preparation;
+          publish({ type: "compaction_failed", conversationId, generation, cut, reason: "the compactor has ended" });
+        }
       },
     };
   },
 };
 
-export type { SummaryOutcome, SummaryRequest };
-
-type WireTarget = Extract<SummaryTarget, { kind: "wire" }>;
-
-/** The model that summarizes: one that a worker thread can reach, or an injected provider in this thread. */
-export type SummaryProvider =
-  | Exclude<SummaryTarget, WireTarget>
-  /** A thread receives the credential for one request only; the source of credentials stays in this thread. */
-  | (Omit<WireTarget, "credential" | "origin"> & { readonly access: Access })
-  | { readonly kind: "provider"; readonly provider: Provider };
-
-function providerOf(summarizer: SummaryProvider): string {
-  if (summarizer.kind === "provider") return summarizer.provider.name;
-  return summarizer.kind === "wire" ? summarizer.provider : summarizer.kind;
-}
-
-export class Summarizer {
-  readonly #cpu: CpuPool;
-  readonly #io: IoPool;
-  readonly #gate: RequestGate;
-
-  constructor(cpu: CpuPool, io: IoPool, gate: RequestGate) {
-    this.#cpu = cpu;
-    this.#io = io;
-    this.#gate = gate;
-  }
-
-  /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
-  async summarize(summarizer: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
-    const { conversationId, items } = request;
-    const provider = providerOf(summarizer);
-    const passage = await this.#gate.enter(
-      { provider, conversationId, tokens: () => estimateItemTokens(items, estimateTokens) },
-      signal,
-    );
-    if (passage === undefined) return { status: "aborted" };
-    const outcome = await this.#ask(summarizer, request, signal);
-    passage.release(outcome.status === "done" ? outcome.usage?.total_tokens : undefined);
-    if (outcome.status === "failed") this.#gate.noteFailure(provider, outcome.failure);
-    return outcome;
-  }
-
-  /** A request in this thread has the same deadline as one in a worker thread. */
-  async #ask(summarizer: SummaryProvider, request: SummaryRequest, signal: AbortSignal): Promise<SummaryOutcome> {
-    if (summarizer.kind === "wire") return await this.#askOverWire(summarizer, request, signal);
-    if (summarizer.kind === "offline") return await summarizeInThread(this.#io, summarizer, request, signal);
-    const deadlineMs = ioPoolLimits.deadlineMs.summarize;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-    const outcome = await summarize(summarizer.provider, request, { signal: until });
-    if (outcome.status !== "aborted" || signal.aborted) return outcome;
-    const message = `summarizing took longer than ${deadlineMs / 1000} s`;
-    return { status: "failed", failure: { code: "deadline", message, retryable: false }, truncatedCount: 0 };
-  }
-
-  /** Asks again with a renewed token if the server has refused the first. */
-  async #askOverWire(
-    { access, ...target }: Extract<SummaryProvider, { kind: "wire" }>,
-    request: SummaryRequest,
-    signal: AbortSignal,
-  ): Promise<SummaryOutcome> {
-    const ask = (credential: Credential | undefined): Promise<SummaryOutcome> =>
-      summarizeInThread(this.#io, { ...target, credential, origin: access.origin }, request, signal);
-    try {
-      const credential = await access.credential(signal);
-      const outcome = await ask(credential);
-      if (typeof credential !== "object" || access.renewed === undefined || !isAuthFailure(outcome)) return outcome;
-      return await ask(await access.renewed(credential, signal));
-    } catch (error) {
-      if (!(error instanceof FailureError)) throw error;
-      return signal.aborted ? { status: "aborted" } : { status: "failed", failure: error.failure, truncatedCount: 0 };
-    }
-  }
-
-  /** Extracts a summary from a history without a model. */
-  async extract(items: readonly ResponseItem[], previousSummary: string | undefined): Promise<string> {
-    const outcome = await this.#cpu.run("extract_summary", { items, previousSummary });
-    // If the worker thread fails, extract in this thread, because this is the last resort.
-    return outcome.ok ? outcome.value.text : extractSummary(items, previousSummary);
+/** A failing strategy, file or pool is the outcome of one request and must not end the actor of all conversations. */
+async function orFailed<T>(work: () => Promise<T>): Promise<T | { status: "failed"; reason: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    return { status: "failed", reason: messageOf(error) };
   }
 }
 
-function isAuthFailure(outcome: SummaryOutcome): boolean {
-  return outcome.status === "failed" && outcome.failure.code === "auth";
+function failedOutcome(error: unknown): SummaryOutcome {
+  const failure = { code: "internal", message: messageOf(error), retryable: false } as const;
+  return { status: "failed", failure, truncatedCount: 0 };
 }
 
-export interface CompactorOptions {
-  readonly cpu: CpuPool;
-  readonly summarizer: Summarizer;
-  readonly counts: TokenCounts;
-}
-
-/** A summary made ahead of time of the items before `cut`; `last` is the item just before it. */
-export interface Prepared {
-  readonly cut: number;
-  readonly last: ResponseItem;
-  readonly outcome: SummaryOutcome;
-}
-
-export type CompactorOp =
-  | { readonly type: "count"; readonly items: readonly ResponseItem[]; readonly model: string }
-  | { readonly type: "summarize"; readonly by: SummaryProvider; readonly request: SummaryRequest }
-  | { readonly type: "extract"; readonly items: readonly ResponseItem[]; readonly previousSummary: string | undefined }
-  | {
-      readonly type: "prepare";
-      readonly conversationId: string;
-      readonly cut: number;
-      readonly last: ResponseItem;
-      readonly by: SummaryProvider;
-      readonly request: SummaryRequest;
-    }
-  | { readonly type: "prepared"; readonly conversationId: string; readonly wait: boolean }
-  | { readonly type: "forget"; readonly conversationId: string };
-
-export interface CompactorAnswers {
-  readonly summarize: SummaryOutcome;
-  readonly extract: string;
-  readonly prepared: Prepared | "running" | undefined;
-}
-
-interface Preparation {
-  readonly ending: AbortController;
-  readonly done: Promise<Prepared | undefined>;
-  isRunning: boolean;
+function trimWarnings(outcome: Exclude<SummaryOutcome, { status: "aborted" }>): string[] {
+  const { status, truncatedCount } = outcome;
+  if (status !== "done" || truncatedCount === 0) return [];
+  return [`Trimmed ${truncatedCount} older item(s) before compacting to fit context window`];
 }

@@ -199,6 +199,11 @@ export class ConversationChannel {
     return { id, answer: answer as ConversationAnswers[T] };
   }
 
+  /** Tells the conversation something that concerns only its present opening; without one it is dropped. */
+  tell(op: ConversationOp): void {
+    void this.#link?.ref.tell(op, "").catch(() => undefined);
+  }
+
   /** Resolves when the conversation is awake. */
   async wake(): Promise<void> {
     await this.#connected();

@@ -1,7 +1,9 @@
-import type { CompactionStrategy } from "../../compaction/strategy.js";
+import type { RetryPolicy } from "../../base/time/retry.js";
+import type { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
 import type { ModelPrice } from "../../config/models/model-table.js";
 import type { ContextWindow } from "../../config/models/models.js";
 import type { EffectiveLimits, EffectiveCompaction } from "../../config/settings/effective-settings.js";
+import type { CompactorAnswers, CompactorOp } from "../../messages/compactor.js";
 import type { KnownFacts } from "../../messages/model.js";
 import { isSummary, type ResponseItem } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
@@ -10,8 +12,6 @@ import type { Provider } from "../../providers/provider.js";
 import type { MemoryBudget } from "../../tools/exec/whole-output.js";
 import { recall } from "../../tools/recall.js";
 import type { SaveKnowledge, Tool } from "../../tools/tool.js";
-import type { CompactorAnswers, CompactorOp, SummaryProvider } from "../compactor/compactor.js";
-import type { TokenCounts } from "../compactor/token-counts.js";
 import type { RequestGate } from "../limits/limits.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { BlobStore } from "../rollout-writer/blob-store.js";
@@ -22,7 +22,6 @@ import type { ConversationCell } from "./state/live-state.js";
 import type { Settings } from "./state/settings.js";
 import type { StoredLines } from "./store/store.js";
 import type { Publish, Recording } from "./turn/recording.js";
-import type { RetryPolicy } from "./turn/call-model.js";
 import type { ChangeParts } from "./turn/turn-changes.js";
 
 /** Returns the same list for the same tools, so that its tokens are counted only once. */
@@ -99,15 +98,13 @@ export function offeredTools(
 /** The dependencies of compaction from outside the conversation. */
 export interface CompactionParts {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
-  readonly counts: TokenCounts;
+  readonly estimates: TokenEstimates;
   readonly settings: EffectiveCompaction;
-  /** The built-in and injected strategies, by name. */
-  readonly strategies: ReadonlyMap<string, CompactionStrategy>;
+  /** The names of the built-in and injected strategies. */
+  readonly strategies: readonly string[];
   window(settings: Settings): ContextWindow;
   /** The number of tokens above which the history is compacted, for a turn's model. */
   limit(settings: Settings): number;
-  /** Returns the model that summarizes for a turn with these settings. */
-  summaryBy(settings: Settings): SummaryProvider;
   /** The conversation's saved lines. */
   savedLines(): StoredLines;
 }

@@ -21,6 +21,7 @@ import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
 import { contextUsage, previewCompaction, summarizeItems } from "./compaction/context-usage.js";
 import { runQueuedChange, undoChanges } from "./turn/between-turns.js";
+import { noteCompactorEvent } from "./compaction/compaction.js";
 import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
@@ -82,7 +83,7 @@ export const conversation: Actor<
   start: (options, context) => {
     const { cell, rollout } = options;
     const publish: Publish = (msg, submissionId) => context.publish(msg, submissionId);
-    const recording = new Recording(cell.state, rollout, () => options.now(), publish);
+    const recording = new Recording(cell, rollout, () => options.now(), publish);
     const approvals = new Approvals({
       state: cell.state,
       rollout,
@@ -125,6 +126,11 @@ export const conversation: Actor<
     function answerChange(submissionId: string, outcome: CompactionOutcome): void {
       changeWaiters.get(submissionId)?.(outcome);
       changeWaiters.delete(submissionId);
+    }
+
+    function forgetInCompactor(): void {
+      const { compaction, conversationId } = options;
+      void compaction.compactor.tell({ type: "forget", conversationId }).catch(() => undefined);
     }
 
     /** A turn that waits for the user survives its process; any other turn is closed. */
@@ -226,6 +232,8 @@ export const conversation: Actor<
     /** A turn may only be waiting for the approval of a call that has not begun: the next opening asks again. */
     function canSleep(): boolean {
       if (shuttingDown || isListing || rollout.path === null || cell.queue.length > 0) return false;
+      // Otherwise a summary would be paid for twice.
+      if (cell.preparation?.status === "running") return false;
       return turn === undefined || (approvals.deadline !== undefined && unstartedCalls(cell.state).length > 0);
     }
 
@@ -234,9 +242,11 @@ export const conversation: Actor<
       return saved.status === "saved" ? await index() : saved;
     }
 
-    if (!cell.isConfigured) {
-      cell.isConfigured = true;
-      publish(sessionConfigured(options), "");
+    if (!cell.isStarted) {
+      cell.isStarted = true;
+      // The generations of an earlier opening say nothing about this history.
+      forgetInCompactor();
+      if (!options.isReopened) publish(sessionConfigured(options), "");
       cell.shown = [];
     }
     options.servers?.begin((msg) => publish(msg, ""));
@@ -278,6 +288,7 @@ export const conversation: Actor<
         recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
         return "cleared";
       },
+      compactor_event: ({ event }) => noteCompactorEvent(cell, event),
       rename: ({ name }, _signal, id) => {
         recording.line({ type: "cody", payload: { type: "named", name } }, id);
         return savedThen(() => options.indexName());
@@ -293,6 +304,7 @@ export const conversation: Actor<
         const saved = await rollout.flush();
         if (saved.status !== "saved" || !canSleep()) return { status: "busy" };
         shuttingDown = true;
+        forgetInCompactor();
         recording.close();
         const { deadline } = approvals;
         return { status: "asleep", ...(deadline === undefined ? {} : { wakeAfterMs: deadline - Date.now() }) };
@@ -328,9 +340,7 @@ export const conversation: Actor<
           turn.abort();
           await ended;
         }
-        void options.compaction.compactor
-          .tell({ type: "forget", conversationId: options.conversationId })
-          .catch(() => undefined);
+        forgetInCompactor();
         await rollout.close();
         publish({ type: "shutdown_complete" }, id);
       },

@@ -15,7 +15,9 @@ import type { PlaceOutcome, ShardAnswers, ShardOp } from "../../messages/actors/
 import { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { LockOwner } from "../../messages/rollout-writer.js";
-import { TokenCounts, withEstimateFallback } from "../compactor/token-counts.js";
+import { strategies } from "../../compaction/strategy-for.js";
+import { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
+import { withEstimateFallback } from "../compactor/tokenizer.js";
 import { ConversationHost } from "../conversation/open/host.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { openConversation, type OpenedConversation } from "../conversation/open/open-conversation.js";
@@ -151,7 +153,8 @@ async function openHost(
     config,
     store: openStore(options, config, { homes, cpu: pool, redactor }),
     compactor: portRef(ports.compactor, "compactor"),
-    counts: new TokenCounts(tokenizer && withEstimateFallback(tokenizer, () => undefined)),
+    estimates: new TokenEstimates(tokenizer && withEstimateFallback(tokenizer, () => undefined)),
+    strategies: [...strategies.keys()],
     gate,
     credentials: new CredentialResolver(portRef(ports.credentials, "credentials"), { keys, learn }),
     servers,

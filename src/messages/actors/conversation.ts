@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { CompactorEvent } from "../compactor.js";
 import { CompactionOutcome, CompactionPreview, ContextUsage, StrategyName } from "../compaction.js";
 import { WireApi } from "../config.js";
 import { ConversationConfig, ResumeConfig } from "../conversation-config.js";
@@ -50,6 +51,8 @@ export const HandleOp = z.discriminatedUnion("type", [
   none("context_usage"),
   z.object({ type: z.literal("preview_compaction"), strategy: StrategyName.optional() }),
   z.object({ type: z.literal("summarize"), items: z.array(ResponseItem).readonly() }),
+  /** From the manager: what the compactor has published about the conversation. */
+  z.object({ type: z.literal("compactor_event"), event: CompactorEvent }),
 ]);
 export type HandleOp = z.infer<typeof HandleOp>;
 

@@ -58,6 +58,12 @@ export function replacesHistory(line: RolloutLine): boolean {
   return line.type === "cody" && line.payload.type === "history_replaced";
 }
 
+/** Whether the history before a line is the beginning of the history after it. */
+export function onlyExtends(line: RolloutLine): boolean {
+  if (line.type === "event_msg") return line.payload.type !== "thread_rolled_back";
+  return line.type !== "compacted" && !replacesHistory(line);
+}
+
 function isHistoryItem(item: ResponseItem): boolean {
   const stays = Object.hasOwn(staysInHistory, item.type) && staysInHistory[item.type];
   return stays && !(item.type === "message" && item.role === "system");

@@ -39,15 +39,21 @@ interface RolloutReading extends AsyncIterable<NumberedLine> {
 /** Called for every complete line in order, including lines of unknown type or shape. */
 type OnLine = (line: RolloutLine) => void;
 
+interface ReadOptions {
+  readonly onLine?: OnLine;
+  /** Offset at which to treat the file as ended. */
+  readonly upTo?: number;
+}
+
 /**
  * Reads a rollout of any size line by line. If its first line names other rollouts as its beginning, their lines
  * follow that line and precede its own.
  */
-export function readRollout(path: string, conversationId: string, onLine?: OnLine): RolloutReading {
+export function readRollout(path: string, conversationId: string, { onLine, upTo }: ReadOptions = {}): RolloutReading {
   const end = noLines();
   const batches = (): AsyncIterable<readonly NumberedLine[]> => {
     Object.assign(end, noLines());
-    return batchesOf({ path, conversationId }, end, onLine);
+    return batchesOf({ path, conversationId, upTo }, end, onLine);
   };
   return {
     end,
@@ -61,12 +67,13 @@ export function readRollout(path: string, conversationId: string, onLine?: OnLin
 interface Source {
   readonly path: string;
   readonly conversationId: string;
+  readonly upTo?: number | undefined;
   /** Set when the source is the beginning of another conversation, which names it in line `namedIn`. */
   readonly part?: { readonly bytes: number; readonly namedIn: number };
 }
 
 async function* batchesOf(
-  { path, conversationId, part }: Source,
+  { path, conversationId, upTo, part }: Source,
   end: RolloutEnd,
   onLine?: OnLine,
 ): AsyncGenerator<NumberedLine[]> {
@@ -81,7 +88,7 @@ async function* batchesOf(
           part.namedIn,
           `its history starts in ${basename(path)}: line ${number}: ${detail}`,
         );
-  for await (const raws of rawBatches(path, conversationId, { upTo: part?.bytes })) {
+  for await (const raws of rawBatches(path, conversationId, { upTo: upTo ?? part?.bytes })) {
     let batch: NumberedLine[] = [];
     for (const raw of raws) {
       number += 1;
@@ -207,7 +214,7 @@ export async function getRolloutHistory(path: string): Promise<RolloutHistory> {
     throw new InvalidInputError(`${path} is not a conversation: its first line has no id`);
   const items: RolloutLine[] = [];
   const history: ResponseItem[] = [];
-  const reading = readRollout(rolloutPath, conversationId, (line) => items.push(line));
+  const reading = readRollout(rolloutPath, conversationId, { onLine: (line) => items.push(line) });
   for await (const { line } of reading) applyToHistory(history, line);
   return { conversationId, items, history, rolloutPath };
 }

@@ -7,6 +7,9 @@ import { lowerThreadPriority, serveJobs, pack } from "../jobs.js";
 
 lowerThreadPriority();
 
+/** Imported on demand, because its schemas take longer to load than most jobs take to run. */
+const historyJobs = () => import("../history-jobs.js");
+
 export default serveJobs<CpuJobs>({
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),
   condense_rollout: async (segment) => {
@@ -15,10 +18,13 @@ export default serveJobs<CpuJobs>({
     return { ...condensed, shown: condensed.shown.map(pack), pieces: condensed.pieces.map(pack) };
   },
   extract_summary: async ({ items, previousSummary }) => {
-    // Imported on demand, because its schemas take longer to load than most jobs take to run.
+    // Imported on demand, like the jobs above.
     const { extractSummary } = await import("../../compaction/summary/extract-summary.js");
     return { text: extractSummary(items, previousSummary) };
   },
+  count_history: async (job) => (await historyJobs()).countStored(job),
+  plan_compaction: async (job) => (await historyJobs()).planStored(job),
+  build_compaction: async (job) => (await historyJobs()).buildStored(job),
   take_snapshot: (request) => takeSnapshot(request),
   end_snapshot: (request) => endSnapshot(request),
   diff_changes: ({ changes, maxChars }) => diffChanges(changes).turnDiff({ maxChars }),

@@ -1,7 +1,9 @@
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
-import type { OwnLine } from "../../../src/messages/rollout-line.js";
-import { applyToHistory } from "../../../src/rollouts/file/history.js";
+import { type OwnLine, RolloutLine } from "../../../src/messages/rollout-line.js";
+import { applyToHistory, onlyExtends } from "../../../src/rollouts/file/history.js";
+import { arbitraryOf } from "../../support/arbitrary-of.js";
 
 const timestamp = "2026-11-16T00:00:00.000Z";
 
@@ -16,6 +18,21 @@ test("ghost snapshots stay in the history, system messages and unknown items do 
       item(user("hello")),
     ]),
   ).toEqual([ghost, user("hello")]);
+});
+
+test("a line that only extends the history leaves the items before it unchanged", () => {
+  const before: ResponseItem[] = [user("one"), user("two")];
+  const lines = arbitraryOf(RolloutLine.options[0]) as fc.Arbitrary<OwnLine>;
+  fc.assert(
+    fc.property(lines.filter(onlyExtends), (line) => {
+      const history = [...before];
+      applyToHistory(history, line);
+      expect(history.slice(0, 2)).toEqual(before);
+    }),
+  );
+  const rollback: OwnLine = { timestamp, type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } };
+  const replaced: OwnLine = { timestamp, type: "cody", payload: { type: "history_replaced", items: [] } };
+  expect([rollback, replaced, compacted("summary", [])].map(onlyExtends)).toEqual([false, false, false]);
 });
 
 test("a compaction with a replacement history replaces the whole history", () => {

@@ -9,7 +9,9 @@ const summarize = summaryJob();
 /** The real pool threads, except for model names that make the thread die or search its memory. */
 export default serveJobs<IoJobs>({
   summarize: async (input, signal) => {
-    switch (input.request.model) {
+    const { request } = input;
+    if ("source" in request) return await summarize(input, signal);
+    switch (request.model) {
       case "exit":
         return process.exit(7);
       case "uncaught":
@@ -18,7 +20,7 @@ export default serveJobs<IoJobs>({
         });
         return await new Promise<never>(() => undefined);
       case "remember":
-        return { status: "done", text: await remembered(input.request.prompt), truncatedCount: 0, usage: undefined };
+        return { status: "done", text: await remembered(request.prompt), truncatedCount: 0, usage: undefined };
       default:
         return await summarize(input, signal);
     }

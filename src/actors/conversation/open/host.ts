@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
-import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
+import type { TokenEstimates } from "../../../compaction/tokens/token-estimates.js";
 import { type ContextWindow, contextWindow, factsOf, priceOf } from "../../../config/models/models.js";
 import { type Homes, privatePaths } from "../../../config/paths.js";
 import { ProjectFinder, type ProjectRoots, isTrustedRoot, readGitInfo } from "../../../config/project/project.js";
@@ -9,9 +9,11 @@ import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
+import type { CompactorAnswers, CompactorOp, ModelTarget } from "../../../messages/compactor.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { GitInfo } from "../../../messages/rollout-line.js";
 import { check } from "../../../base/parse.js";
+import { defaultRetry } from "../../../base/time/retry.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
 import { builtInProviders } from "../../../providers/offline/provider.js";
 import { clientProvider } from "../../../providers/client-provider.js";
@@ -22,8 +24,7 @@ import { wireProvider } from "../../../providers/wire-provider.js";
 import { toolEnv } from "../../../tools/exec/tool-env.js";
 import { Toolbox } from "../../../tools/toolbox.js";
 import type { CpuPool } from "../../../workers/cpu-pool.js";
-import type { CompactorAnswers, CompactorOp, SummaryProvider } from "../../compactor/compactor.js";
-import type { TokenCounts } from "../../compactor/token-counts.js";
+import type { SummaryProvider } from "../../compactor/summarizer.js";
 import type { CredentialResolver } from "../../credentials/credential-resolver.js";
 import type { RequestGate } from "../../limits/limits.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
@@ -31,11 +32,10 @@ import type { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
 import type { CompactionParts, TurnParts } from "../conversation-context.js";
-import { strategiesByName, type ManagerOptions } from "./manager-options.js";
+import type { ManagerOptions } from "./manager-options.js";
 import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
 import type { OpenedRollout, Store } from "../store/store.js";
 import { type ConversationPrompt, ProjectContext } from "../turn/system-prompt.js";
-import { defaultRetry } from "../turn/call-model.js";
 import type { SessionSource, StartSource } from "../../../messages/turn-context.js";
 
 /** What the conversations of one thread get from their manager. */
@@ -45,7 +45,9 @@ interface HostParts {
   readonly config: Config;
   readonly store: Store;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
-  readonly counts: TokenCounts;
+  readonly estimates: TokenEstimates;
+  /** The names of the compaction strategies. */
+  readonly strategies: readonly string[];
   readonly gate: RequestGate;
   readonly credentials: CredentialResolver;
   readonly servers: ServerLeases;
@@ -73,7 +75,6 @@ export class ConversationHost {
   readonly #outputMemory = new OutputMemory();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #privatePaths: readonly string[];
-  readonly #strategies: ReadonlyMap<string, CompactionStrategy>;
   readonly #context: ProjectContext;
   readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
@@ -89,12 +90,11 @@ export class ConversationHost {
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#privatePaths = privatePaths(parts.homes);
-    this.#strategies = strategiesByName(parts.options, parts.config);
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
       credentials: parts.credentials,
       keys: configuredKeys(parts.config.providers),
-      countTokens: (text) => parts.counts.ofText(text),
+      countTokens: (text) => parts.estimates.ofText(text),
       onRateLimitPause: (provider, ms) => parts.gate.hold(provider, ms),
     });
   }
@@ -139,6 +139,11 @@ export class ConversationHost {
     return lookup;
   }
 
+  /** Finds the provider of a model that summarizes. */
+  summaryProvider(target: ModelTarget): SummaryProvider {
+    return this.#providers.summaryBy(target);
+  }
+
   /** Leases the servers of a project, with a notice for the user. */
   async openServers({ realRoot }: ProjectRoots): Promise<{
     readonly servers: ConversationServers | undefined;
@@ -178,7 +183,7 @@ export class ConversationHost {
       isTrusted: (root) => isTrustedRoot(this.#parts.homes.home, root),
       price: ({ model }) => priceOf(model, config.models),
       facts: ({ model }) => factsOf(model, config.models),
-      countTokens: (text) => this.#parts.counts.ofText(text),
+      countTokens: (text) => this.#parts.estimates.ofText(text),
       now: () => this.now(),
       newId: uuidv7,
     };
@@ -190,15 +195,15 @@ export class ConversationHost {
   }
 
   #compaction(conversationId: string): CompactionParts {
-    const { compactor, counts, config, store } = this.#parts;
+    const { compactor, estimates, strategies, config, store } = this.#parts;
     const settings = effectiveGroup(config, "compaction");
     const window = ({ model }: Settings): ContextWindow =>
       contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
     return {
       compactor,
-      counts,
+      estimates,
       settings,
-      strategies: this.#strategies,
+      strategies,
       window,
       limit: (turn) => {
         const { tokens, isAssumed } = window(turn);
@@ -210,7 +215,6 @@ export class ConversationHost {
         };
         return limitOf({ window: tokens, assumed: isAssumed, settings: thresholds });
       },
-      summaryBy: (turn) => this.#providers.summaryBy(turn),
       savedLines: () => store.read(conversationId),
     };
   }
@@ -227,6 +231,9 @@ interface ProviderParts {
   /** Called when a provider asks for a pause. */
   onRateLimitPause(provider: string, ms: number): void;
 }
+
+/** What selects a provider: settings of a turn, or the target of a summary. */
+type ProviderChoice = Pick<ModelTarget, "provider" | "api" | "baseUrl" | "login">;
 
 /** The providers of one manager's conversations, with their shared connections. */
 class Providers {
@@ -257,12 +264,12 @@ class Providers {
     return this.#client === undefined ? new Set(this.#inProcess.keys()) : undefined;
   }
 
-  of(settings: Settings): Provider {
+  of(settings: ProviderChoice): Provider {
     return this.#client ?? this.#inProcess.get(settings.provider) ?? this.#reached(settings);
   }
 
   /** Returns the model that summarizes for these settings: in a thread, unless it was injected into this one. */
-  summaryBy(settings: Settings): SummaryProvider {
+  summaryBy(settings: ProviderChoice): SummaryProvider {
     const { provider, api, baseUrl, login } = settings;
     const access = this.#parts.credentials.accessTo({ provider, ...(login === undefined ? {} : { login }) });
     const isReached = this.#client === undefined && !this.#inProcess.has(provider);
@@ -277,7 +284,7 @@ class Providers {
     (await this.#transport)?.close();
   }
 
-  #reached({ provider, api, baseUrl, login }: Settings): Provider {
+  #reached({ provider, api, baseUrl, login }: ProviderChoice): Provider {
     if (api === undefined) throw new Error(`unknown provider ${provider}`);
     const key = `${provider} ${api} ${baseUrl} ${login}`;
     const known = this.#wireProviders.get(key);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { InvalidInputError } from "../../../base/errors.js";
 import { isRecord } from "../../../base/is-record.js";
 import { check } from "../../../base/parse.js";
+import type { RetryPolicy } from "../../../base/time/retry.js";
 import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
@@ -12,11 +13,10 @@ import type { ModelClient } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { ExportFormat } from "../../../rollouts/formats/export/export-format.js";
 import type { Tool } from "../../../tools/tool.js";
-import type { Tokenizer } from "../../compactor/token-counts.js";
+import type { Tokenizer } from "../../compactor/tokenizer.js";
 import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";
-import type { RetryPolicy } from "../turn/call-model.js";
 
 const amount = z.custom((value) => typeof value === "number" && value >= 0, "must be 0 or more");
 

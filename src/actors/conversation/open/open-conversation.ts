@@ -199,13 +199,15 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     running: undefined,
     settings,
     turn: undefined,
-    isConfigured: reopening !== undefined,
+    isStarted: false,
     shown: prepared.shown,
     approvedCommands: new Set(reopening?.approvedCommands),
     stamps: new FileStamps(),
     previousSettings: undefined,
     attempts: { failures: 0, stalledAt: 0 },
-    preparing: undefined,
+    generation: 0,
+    counted: undefined,
+    preparation: undefined,
     tokenRatio: undefined,
     prompt: prepared.prompt.text(settings.cwd),
   };
@@ -280,7 +282,7 @@ function endOpenTurns(
   rollout: Rollout,
   publish: (msg: ConversationMsg, id: string) => void,
 ): void {
-  const recording = new Recording(cell.state, rollout, () => host.now(), publish);
+  const recording = new Recording(cell, rollout, () => host.now(), publish);
   const open = cell.state.openTurn;
   try {
     recording.closeOpenTurn(cell.turn, []);

@@ -2,7 +2,7 @@ import { GrowingText } from "../../../base/text/growing-text.js";
 import type { MirrorChange, Settings, TurnStatus } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
-import type { ResponseItem } from "../../../messages/response-item.js";
+import type { CompactorEvent } from "../../../messages/compactor.js";
 import type { InlineInput } from "../../../messages/user-input.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { ConversationState } from "./state.js";
@@ -54,7 +54,8 @@ export interface ConversationCell {
   settings: Settings;
   /** The running turn, or the last one. */
   turn: ActiveTurn | undefined;
-  isConfigured: boolean;
+  /** Whether an incarnation has started. */
+  isStarted: boolean;
   /** The transcript from before the conversation was opened; empty after `session_configured` was published. */
   shown: readonly EventMsg[];
   /** Commands that the user has approved for the whole conversation. Never on disk: a file must not grant rights. */
@@ -68,8 +69,13 @@ export interface ConversationCell {
    * it did not.
    */
   attempts: { readonly failures: number; readonly stalledAt: number };
-  /** The cut of the summary being prepared, and the last item before it. */
-  preparing: { readonly cut: number; readonly last: ResponseItem } | undefined;
+  /** Incremented when the history is replaced, and not only extended. Messages to and from the compactor carry it. */
+  generation: number;
+  /** The newest count by the compactor. */
+  counted: Extract<CompactorEvent, { type: "counted" }> | undefined;
+  /** The newest summary that the compactor prepares, of the items before `cut`. */
+  preparation:
+    { readonly generation: number; readonly cut: number; readonly status: "running" | "ready" | "failed" } | undefined;
   /** The ratio of the provider's token count to ours, once known. */
   tokenRatio: number | undefined;
   /** The system prompt that the handle knows. */

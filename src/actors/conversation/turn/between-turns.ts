@@ -10,8 +10,9 @@ import type { OwnLine } from "../../../messages/rollout-line.js";
 import { applyToHistory } from "../../../rollouts/file/history.js";
 import type { QueuedChange } from "../state/live-state.js";
 import type { ConversationContext } from "../conversation-context.js";
-import { compactHistory, recordCompaction } from "../compaction/compact-history.js";
-import { ContextSize, chooseStrategy, type PlanContext } from "../compaction/plan-compaction.js";
+import { strategyName } from "../../../compaction/strategy-for.js";
+import { compactHistory, recordCompaction } from "../compaction/compaction.js";
+import { ContextSize, type MeasuredContext } from "../compaction/context-size.js";
 
 /** Maximum number of files listed; of more, only the count is shown. */
 const maxNamed = 20;
@@ -55,6 +56,7 @@ async function compactOnRequest(
   const request = {
     trigger: "manual",
     isUrgent: false,
+    usesPrepared: false,
     settings: cell.settings,
     submissionId,
     instructions,
@@ -72,33 +74,33 @@ async function compactOnRequest(
 }
 
 /** Checks a strategy name that the user typed. */
-export function strategyProblem({ parts }: PlanContext, name: string | undefined): string | undefined {
+export function strategyProblem({ parts }: MeasuredContext, name: string | undefined): string | undefined {
   const { strategies } = parts.compaction;
-  if (name === undefined || strategies.has(name)) return undefined;
-  return `Unknown compaction strategy ${name}. Strategies: ${[...strategies.keys()].join(", ")}`;
+  if (name === undefined || strategies.includes(name)) return undefined;
+  return `Unknown compaction strategy ${name}. Strategies: ${strategies.join(", ")}`;
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
 function belowTargetReason(context: ConversationContext, requested: string | undefined): string | undefined {
   const { parts, cell } = context;
   const { settings } = cell;
-  const strategy = chooseStrategy(parts, settings, requested);
-  if (strategy.name !== "recent-turns") return undefined;
-  const { active } = new ContextSize(parts, cell, settings);
+  const strategy = strategyName(settings.model, requested ?? parts.compaction.settings.strategy);
+  if (strategy !== "recent-turns") return undefined;
+  const { active } = new ContextSize(context, settings);
   const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
   if (active > target) return undefined;
-  return `Nothing to compact: the conversation has ${counted(active, "token")}, and the target of ${strategy.name} is ${target}`;
+  return `Nothing to compact: the conversation has ${counted(active, "token")}, and the target of ${strategy} is ${target}`;
 }
 
 /** Restores the history before the last compaction, plus the items since; automatic compactions are then suspended. */
 async function undoCompaction(context: ConversationContext, submissionId: string): Promise<CompactionOutcome> {
-  const { parts, cell, rollout } = context;
+  const { cell, rollout } = context;
   if (rollout.path === null) return { status: "kept", reason: "only a saved conversation can undo a compaction" };
   const saved = await rollout.flush();
   if (saved.status === "not_saved") return { status: "kept", reason: `the conversation is not saved: ${saved.reason}` };
   const items = await readHistoryBefore(context);
   if (typeof items === "string") return { status: "kept", reason: items };
-  const size = new ContextSize(parts, cell, cell.settings);
+  const size = new ContextSize(context, cell.settings);
   const [tokensBefore, tokensAfter] = [size.active, size.whole(items)];
   const { read_files = [], modified_files = [], strategy = "codex" } = cell.state.compaction ?? {};
   const result = {

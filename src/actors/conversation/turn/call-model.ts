@@ -3,21 +3,12 @@ import type { FinishReason, ModelRequest } from "../../../messages/model.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { TokenUsage } from "../../../messages/token-usage.js";
 import { type Delta, ModelStreamReader } from "../../../providers/model-stream-reader.js";
+import { type RetryPolicy, retryDelayMs } from "../../../base/time/retry.js";
 import { pause } from "../../../base/time/waiting.js";
 import type { Provider } from "../../../providers/provider.js";
 import type { RequestPermit } from "../../limits/limits.js";
 import { yieldFairly } from "../../runtime/scheduler.js";
 import type { TurnBudget } from "./turn-budget.js";
-
-/** Number of retries of a failed request, and the delay before the first; each delay doubles. */
-export interface RetryPolicy {
-  readonly maxRetries: number;
-  readonly baseDelayMs: number;
-  /** Upper bound of a delay, except when the server asks for a longer one. */
-  readonly maxDelayMs: number;
-}
-
-export const defaultRetry: RetryPolicy = { maxRetries: 5, baseDelayMs: 200, maxDelayMs: 60_000 };
 
 /** Receives the parts of a model's answer. */
 export interface ModelCallListener {
@@ -62,16 +53,10 @@ export async function callModel(
     if (outcome.status !== "failed") return outcome;
     gate.noteFailure(outcome.failure);
     if (!outcome.failure.retryable || shown || attempt > retry.maxRetries) return outcome;
-    const waitMs = outcome.failure.retryAfterMs ?? backoffMs(retry, attempt);
+    const waitMs = retryDelayMs(retry, attempt, outcome.failure.retryAfterMs);
     listener.retry(attempt, waitMs, outcome.failure);
     if (!(await pause(waitMs, signal))) return { status: "aborted" };
   }
-}
-
-/** Random within the second half of the delay: a thousand requests that failed together must not come back together. */
-function backoffMs({ baseDelayMs, maxDelayMs }: RetryPolicy, attempt: number): number {
-  const longest = Math.min(baseDelayMs * 2 ** (attempt - 1), maxDelayMs);
-  return Math.round(longest * (0.5 + Math.random() / 2));
 }
 
 async function readAnswer(

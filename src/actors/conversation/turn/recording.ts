@@ -3,6 +3,7 @@ import type { ReviewDecision } from "../../../messages/tools/approval.js";
 import type { ConversationMsg, MirrorChange } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
+import { onlyExtends } from "../../../rollouts/file/history.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ActiveTurn } from "../state/live-state.js";
 import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/call-items.js";
@@ -19,20 +20,26 @@ const abortedNote =
 /** A line without its timestamp. */
 export type NewLine = OwnLine extends infer L ? (L extends OwnLine ? Omit<L, "timestamp"> : never) : never;
 
+/** The state that lines change, and the number of times that its history was replaced. */
+interface RecordedCell {
+  readonly state: ConversationState;
+  generation: number;
+}
+
 type EndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 export type Publish = (msg: ConversationMsg, submissionId: string) => void;
 
 /** Records durable lines: each is applied, appended to the rollout, then published. */
 export class Recording {
-  readonly #state: ConversationState;
+  readonly #cell: RecordedCell;
   readonly #rollout: Rollout;
   readonly #now: () => Date;
   readonly #publish: Publish;
   #closed = false;
 
-  constructor(state: ConversationState, rollout: Rollout, now: () => Date, publish: Publish) {
-    this.#state = state;
+  constructor(cell: RecordedCell, rollout: Rollout, now: () => Date, publish: Publish) {
+    this.#cell = cell;
     this.#rollout = rollout;
     this.#now = now;
     this.#publish = publish;
@@ -114,9 +121,14 @@ export class Recording {
     }
   }
 
+  get #state(): ConversationState {
+    return this.#cell.state;
+  }
+
   #write(line: NewLine): OwnLine {
     const timestamped: OwnLine = { timestamp: this.#now().toISOString(), ...line };
     apply(this.#state, timestamped);
+    if (!onlyExtends(timestamped)) this.#cell.generation += 1;
     this.#rollout.append(timestamped);
     return timestamped;
   }

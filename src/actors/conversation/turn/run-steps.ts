@@ -1,4 +1,5 @@
 import { jsonOrUndefined } from "../../../base/parse.js";
+import type { RetryPolicy } from "../../../base/time/retry.js";
 import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
 import type { ModelPrice } from "../../../config/models/model-table.js";
 import type { EventMsg, PersistedEventMsg } from "../../../messages/event.js";
@@ -22,13 +23,7 @@ import type { CallsEnd } from "../calls/run-calls.js";
 import type { ConversationState } from "../state/state.js";
 import type { ActiveTurn } from "../state/live-state.js";
 import type { NewLine } from "./recording.js";
-import {
-  type RetryPolicy,
-  callModel,
-  type ModelCallOutcome,
-  type ModelCallGate,
-  type ModelCallListener,
-} from "./call-model.js";
+import { callModel, type ModelCallOutcome, type ModelCallGate, type ModelCallListener } from "./call-model.js";
 import { type TurnBudget, usageInfo } from "./turn-budget.js";
 
 const truncatedWarning =

@@ -8,7 +8,7 @@ import { yieldFairly } from "../../runtime/scheduler.js";
 import { offeredTools, type ConversationContext, type TurnParts } from "../conversation-context.js";
 import type { RunnableCallItem } from "../calls/call-items.js";
 import { TurnCalls } from "../calls/run-calls.js";
-import { AutoCompaction } from "../compaction/auto-compaction.js";
+import { AutoCompaction } from "../compaction/compaction.js";
 import { type ConversationCell, type QueuedInput, ActiveTurn } from "../state/live-state.js";
 import { type Settings, toTurnContext } from "../state/settings.js";
 import type { Recording } from "./recording.js";
