@@ -27,8 +27,8 @@ import type { ChangeParts } from "./turn/turn-changes.js";
 /** Returns the same list for the same tools, so that its tokens are counted only once. */
 const withoutRecall = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
 
-/** The parts of a turn from outside its conversation. */
-export interface TurnParts {
+/** Everything that the code of one conversation needs, besides the settings and the signal of a turn. */
+export interface ConversationContext {
   readonly conversationId: string;
   readonly sessionSource: SessionSource;
   readonly retry: RetryPolicy;
@@ -46,7 +46,7 @@ export interface TurnParts {
   /** Paths that no tool may read or write. */
   readonly privatePaths: readonly string[];
   readonly limits: EffectiveLimits;
-  readonly compaction: CompactionParts;
+  readonly compaction: CompactionContext;
   /** Maximum number of turns sent to the model. */
   readonly maxTurns: number;
   tool(name: string): Tool | undefined;
@@ -70,33 +70,33 @@ export interface TurnParts {
   eventRoom(): Promise<void> | undefined;
   now(): Date;
   newId(): string;
-}
-
-/** The context of a turn in the incarnation that plays it. */
-export interface ConversationContext {
-  readonly parts: TurnParts;
+  /** The live state, which outlives an incarnation of the actor. */
   readonly cell: ConversationCell;
   readonly rollout: Rollout;
+  /** These belong to the incarnation. */
   readonly recording: Recording;
   readonly approvals: Approvals;
   readonly publish: Publish;
 }
 
+/** The context that an incarnation of the actor completes. */
+export type StartContext = Omit<ConversationContext, "recording" | "approvals" | "publish">;
+
 /** Returns the specs of the tools offered to the model. `recall` is offered only when there is something to recall. */
 export function offeredTools(
-  parts: Pick<TurnParts, "tool" | "toolSpecs">,
+  context: Pick<ConversationContext, "tool" | "toolSpecs">,
   history: readonly ResponseItem[],
 ): readonly ToolSpec[] {
-  const all = parts.toolSpecs();
+  const all = context.toolSpecs();
   // An injected tool that replaces `recall` is always offered.
-  if (parts.tool(recall.name) !== recall || history.some(isSummary)) return all;
+  if (context.tool(recall.name) !== recall || history.some(isSummary)) return all;
   const others = withoutRecall.get(all) ?? all.filter(({ name }) => name !== recall.name);
   withoutRecall.set(all, others);
   return others;
 }
 
-/** The dependencies of compaction from outside the conversation. */
-export interface CompactionParts {
+/** What compaction needs from outside the conversation. */
+export interface CompactionContext {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly estimates: TokenEstimates;
   readonly settings: EffectiveCompaction;

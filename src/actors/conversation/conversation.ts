@@ -15,7 +15,6 @@ import type { SaveOutcome } from "../../messages/rollout-writer.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
-import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
@@ -26,7 +25,7 @@ import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } f
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
-import type { TurnParts, ConversationContext } from "./conversation-context.js";
+import type { ConversationContext, StartContext } from "./conversation-context.js";
 
 /** Maximum number of inputs that wait while a turn runs. */
 export const maxQueuedInputs = 32;
@@ -45,9 +44,7 @@ const queueFullRefusal: Refusal = {
   reason: `too many queued inputs: at most ${maxQueuedInputs} can wait while a turn runs`,
 };
 
-interface ConversationOptions extends TurnParts {
-  readonly cell: ConversationCell;
-  readonly rollout: Rollout;
+interface ConversationOptions extends StartContext {
   /** The folder of a resumed or forked conversation, as recorded in its rollout. */
   readonly recordedCwd: string | undefined;
   /**
@@ -92,7 +89,7 @@ export const conversation: Actor<
       isReopened: options.isReopened,
       now: () => options.now(),
     });
-    const conversationContext: ConversationContext = { parts: options, cell, rollout, recording, approvals, publish };
+    const conversationContext: ConversationContext = { ...options, recording, approvals, publish };
     let turn: Run | undefined;
     /** Whether the settings were changed and no turn has used them yet. */
     let hasUnusedSettings = false;

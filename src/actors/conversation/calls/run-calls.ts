@@ -6,14 +6,12 @@ import { ToolOutput } from "../../../messages/tools/tool.js";
 import { removedItems } from "../../../rollouts/file/history.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import type { CommandLine, ToolContext, ToolScope, EarlierItem } from "../../../tools/tool.js";
-import type { Rollout } from "../../rollout-writer/rollout.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { Settings } from "../state/settings.js";
-import type { ConversationState } from "../state/state.js";
 import type { ActiveTurn } from "../state/live-state.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
-import type { ConversationContext, TurnParts } from "../conversation-context.js";
+import type { ConversationContext } from "../conversation-context.js";
 import { approveCall, askDuringCall } from "./approve-call.js";
 import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 import { OutputStore } from "./output-store.js";
@@ -48,8 +46,9 @@ export class TurnCalls {
   /** Runs calls and records their outputs; returns whether the turn continues. */
   async run(waiting: readonly PendingCall[]): Promise<CallsEnd> {
     if (waiting.length === 0) return "continue";
-    const { parts, recording } = this.#context;
-    const calls = waiting.map((call) => prepareCall(call, (name) => parts.tool(name)));
+    const context = this.#context;
+    const { recording } = context;
+    const calls = waiting.map((call) => prepareCall(call, (name) => context.tool(name)));
     return await runCalls(calls, (this.#callContext ??= this.#createCallContext()), (item) =>
       recording.line({ type: "response_item", payload: item }, this.#turn.submissionId),
     );
@@ -61,14 +60,15 @@ export class TurnCalls {
   }
 
   #createCallContext(): CallContext {
-    const { parts, cell, rollout, recording, approvals, publish } = this.#context;
+    const context = this.#context;
+    const { cell, rollout, recording, approvals, publish } = context;
     const { submissionId, turnId } = this.#turn;
     const settings = this.#settings;
-    const { blobs, outputMemory } = parts;
+    const { blobs, outputMemory } = context;
     const changed: ChangedTurn = {
       turnId,
       cwd: settings.cwd,
-      now: () => parts.now(),
+      now: () => context.now(),
       publish: (msg) => publish(msg, submissionId),
       record: (line) => recording.line(line, submissionId),
     };
@@ -77,19 +77,19 @@ export class TurnCalls {
       turn: this.#turn,
       settings,
       projectRoot: () => (root ??= realRootOf(settings.cwd)),
-      isTrusted: (path) => parts.isTrusted(path),
+      isTrusted: (path) => context.isTrusted(path),
       approvals,
       approvedCommands: cell.approvedCommands,
       budget: this.#budget,
-      env: parts.toolEnv,
-      privatePaths: parts.privatePaths,
+      env: context.toolEnv,
+      privatePaths: context.privatePaths,
       stamps: cell.stamps,
       running: new Set(),
       outputs: blobs && new OutputStore(blobs, outputMemory, this.#context, submissionId),
-      changes: parts.changes && new TurnChanges(parts.changes, changed),
-      ...earlierItems(parts, rollout, cell.state),
-      saveKnowledge: parts.saveKnowledge(settings),
-      newId: () => parts.newId(),
+      changes: context.changes && new TurnChanges(context.changes, changed),
+      ...earlierItems(context),
+      saveKnowledge: context.saveKnowledge(settings),
+      newId: () => context.newId(),
       publish: (msg) => publish(msg, submissionId),
       flush: () => rollout.flush(),
     };
@@ -97,17 +97,15 @@ export class TurnCalls {
 }
 
 /** Gives tools access to items that were compacted away; empty when the conversation is not saved. */
-function earlierItems(
-  { compaction }: Pick<TurnParts, "compaction">,
-  rollout: Rollout,
-  state: ConversationState,
-): { readonly earlier?: () => AsyncIterable<EarlierItem> } {
+function earlierItems({ compaction, rollout, cell }: ConversationContext): {
+  readonly earlier?: () => AsyncIterable<EarlierItem>;
+} {
   return rollout.path === null ? {} : { earlier: read };
 
   async function* read(): AsyncGenerator<EarlierItem> {
     // Recently compacted lines may not be in the file yet.
     await rollout.flush();
-    yield* removedItems(compaction.savedLines(), state.history);
+    yield* removedItems(compaction.savedLines(), cell.state.history);
   }
 }
 

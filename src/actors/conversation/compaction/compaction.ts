@@ -24,7 +24,7 @@ import type { ConversationContext } from "../conversation-context.js";
 import type { ConversationCell } from "../state/live-state.js";
 import type { Settings } from "../state/settings.js";
 import { usageInfo } from "../turn/turn-budget.js";
-import { ContextSize, historyRequest, type MeasuredContext } from "./context-size.js";
+import { ContextSize, historyRequest } from "./context-size.js";
 
 /** Above this fraction of the limit a summary is prepared: at 0.6 of the window, for use at 0.8. */
 const prepareFrom = 0.75;
@@ -77,8 +77,8 @@ export class AutoCompaction {
     this.#settings = settings;
     this.#submissionId = submissionId;
     this.#size = new ContextSize(context, settings);
-    this.#window = context.parts.compaction.window(settings).tokens;
-    this.#limit = context.parts.compaction.limit(settings);
+    this.#window = context.compaction.window(settings).tokens;
+    this.#limit = context.compaction.limit(settings);
   }
 
   /**
@@ -111,23 +111,24 @@ export class AutoCompaction {
     items: number,
     usage: TokenUsage,
   ): void {
-    const { parts, cell } = this.#context;
+    const context = this.#context;
+    const { cell } = context;
     if (before === undefined || cell.state.history.length < items) return;
     const { model } = this.#settings;
     const ours = cell.counted;
     const isExact = ours?.generation === cell.generation && ours.from === before.items && ours.items === items;
     const added = cell.state.history.slice(before.items, items);
-    const counted = isExact ? ours.added : added.reduce((sum, item) => sum + parts.compaction.estimates.of(item), 0);
+    const counted = isExact ? ours.added : added.reduce((sum, item) => sum + context.compaction.estimates.of(item), 0);
     const known = cell.tokenRatio ?? firstRatio(model);
     cell.tokenRatio = learnedRatio(model, known, counted, usage.input_tokens - before.tokens);
   }
 
   get #isOn(): boolean {
-    return this.#context.parts.compaction.settings.enabled;
+    return this.#context.compaction.settings.enabled;
   }
 
   get #isBackground(): boolean {
-    return this.#context.parts.compaction.settings.mode === "background";
+    return this.#context.compaction.settings.mode === "background";
   }
 
   get #request(): Pick<CompactionRequest, "settings" | "submissionId" | "summarizer"> {
@@ -142,10 +143,11 @@ export class AutoCompaction {
 
   /** Returns the previous model's settings if its context window is larger. */
   #largerModel(): Settings | undefined {
-    const { cell, parts } = this.#context;
+    const context = this.#context;
+    const { cell } = context;
     const { previousSettings: before } = cell;
     if (before === undefined || before.model === this.#settings.model) return undefined;
-    return parts.compaction.window(before).tokens > this.#window ? before : undefined;
+    return context.compaction.window(before).tokens > this.#window ? before : undefined;
   }
 
   #canTry(active: number): boolean {
@@ -184,12 +186,13 @@ export class AutoCompaction {
   }
 
   #note(status: CompactionOutcome["status"]): void {
-    const { cell, parts, publish } = this.#context;
+    const context = this.#context;
+    const { cell, publish } = context;
     if (status === "aborted") return;
     const { active } = this.#size;
     if (cell.preparation !== undefined) {
       cell.preparation = undefined;
-      tellCompactor(this.#context, { type: "forget", conversationId: parts.conversationId });
+      tellCompactor(this.#context, { type: "forget", conversationId: context.conversationId });
     }
     if (status === "compacted") {
       cell.attempts = { failures: 0, stalledAt: active > this.#limit ? active : 0 };
@@ -215,11 +218,12 @@ export class AutoCompaction {
 
   /** Waits only for the plan; the end of the summary is an event. */
   async #prepare(signal: AbortSignal): Promise<void> {
-    const { cell, parts, publish } = this.#context;
+    const context = this.#context;
+    const { cell, publish } = context;
     const request = historyRequest(this.#context, this.#settings);
     const { generation } = request;
     const summary = summaryOptions(this.#context, this.#request);
-    const begun = await parts.compaction.compactor
+    const begun = await context.compaction.compactor
       .ask({ type: "prepare", ...request, summary }, signal)
       .catch(() => null);
     if (begun === null) return;
@@ -270,7 +274,7 @@ function unplanned(
   context: ConversationContext,
   { settings, strategy }: CompactionRequest,
 ): Pick<Planned, "strategy" | "tokensBefore"> {
-  const name = strategyName(settings.model, strategy ?? context.parts.compaction.settings.strategy);
+  const name = strategyName(settings.model, strategy ?? context.compaction.settings.strategy);
   return { strategy: name, tokensBefore: new ContextSize(context, settings).active };
 }
 
@@ -308,7 +312,7 @@ async function askForPlan(
 ): Promise<PlanAnswer> {
   const op = { type: "plan", ...historyRequest(context, settings), strategy, isUrgent } as const;
   try {
-    return await context.parts.compaction.compactor.ask(op, signal);
+    return await context.compaction.compactor.ask(op, signal);
   } catch (error) {
     return { status: "failed", reason: messageOf(error) };
   }
@@ -332,7 +336,7 @@ async function askForCompaction(
     files: { readFiles, modifiedFiles },
   } as const;
   try {
-    return await context.parts.compaction.compactor.ask(op, signal);
+    return await context.compaction.compactor.ask(op, signal);
   } catch (error) {
     return signal.aborted ? { status: "aborted" } : keptBy(messageOf(error));
   }
@@ -344,15 +348,15 @@ function keptBy(failure: string): Extract<CompactionResult, { status: "kept" }> 
 }
 
 export function summaryOptions(
-  { parts }: MeasuredContext,
+  context: ConversationContext,
   request: Pick<CompactionRequest, "settings" | "summarizer" | "instructions">,
 ): SummaryOptions {
   const settings = request.summarizer ?? request.settings;
   return {
     target: modelTarget(settings),
-    systemPrompt: parts.instructions(settings),
+    systemPrompt: context.instructions(settings),
     instructions: request.instructions,
-    maxBytes: parts.limits.answerBytes,
+    maxBytes: context.limits.answerBytes,
   };
 }
 
@@ -361,8 +365,8 @@ function modelTarget({ provider, model, api, baseUrl, login, effort }: Settings)
 }
 
 /** Errors are ignored: without a compactor, nothing is counted or prepared. */
-function tellCompactor({ parts }: ConversationContext, op: CompactorOp): void {
-  void parts.compaction.compactor.tell(op).catch(() => undefined);
+function tellCompactor(context: ConversationContext, op: CompactorOp): void {
+  void context.compaction.compactor.tell(op).catch(() => undefined);
 }
 
 function shortened(summary: string): string {
@@ -385,11 +389,8 @@ interface RecordedCompaction {
 /**
  * A single line replaces the history, so a crash leaves the old or the new one; the lines after it only add details.
  */
-export function recordCompaction(
-  { parts, cell, recording }: ConversationContext,
-  result: RecordedCompaction,
-  id: string,
-): void {
+export function recordCompaction(context: ConversationContext, result: RecordedCompaction, id: string): void {
+  const { cell, recording } = context;
   const { items, tokensBefore, tokensAfter, files } = result;
   const notes: CompactionNotes = {
     trigger: result.trigger,
@@ -410,7 +411,7 @@ export function recordCompaction(
     { type: "compacted", payload: { message: message.at(-1) ?? "", replacement_history: [...items], cody: notes } },
     id,
   );
-  const used = usageInfo(cell.state.usage, result.usage ?? noTokens, parts.price(cell.settings));
+  const used = usageInfo(cell.state.usage, result.usage ?? noTokens, context.price(cell.settings));
   const info = { ...used, last_token_usage: { ...noTokens, total_tokens: tokensAfter } };
   recording.line({ type: "event_msg", payload: { type: "token_count", info } }, id);
   recording.line(

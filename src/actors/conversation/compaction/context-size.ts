@@ -8,9 +8,6 @@ import type { Settings } from "../state/settings.js";
 /** Cached token counts; tools are described to every model in the same way. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>();
 
-/** The part of a turn's world that measuring needs: it records and publishes nothing. */
-export type MeasuredContext = Pick<ConversationContext, "parts" | "cell">;
-
 /** The history of a conversation at this moment, as its compactor needs it. */
 export interface HistoryRequest {
   readonly conversationId: string;
@@ -19,13 +16,14 @@ export interface HistoryRequest {
   readonly context: ContextFacts;
 }
 
-export function historyRequest({ parts, cell }: MeasuredContext, settings: Settings): HistoryRequest {
+export function historyRequest(context: ConversationContext, settings: Settings): HistoryRequest {
+  const { cell } = context;
   return {
-    conversationId: parts.conversationId,
+    conversationId: context.conversationId,
     generation: cell.generation,
-    // The compactor runs in this thread, where sending the items costs nothing.
+    // In the compactor's own thread sending the items costs nothing.
     history: { kind: "items", items: [...cell.state.history] },
-    context: new ContextSize({ parts, cell }, settings).facts,
+    context: new ContextSize(context, settings).facts,
   };
 }
 
@@ -34,10 +32,10 @@ export function historyRequest({ parts, cell }: MeasuredContext, settings: Setti
  * estimates of the items since.
  */
 export class ContextSize {
-  readonly #context: MeasuredContext;
+  readonly #context: ConversationContext;
   readonly #settings: Settings;
 
-  constructor(context: MeasuredContext, settings: Settings) {
+  constructor(context: ConversationContext, settings: Settings) {
     this.#context = context;
     this.#settings = settings;
   }
@@ -51,7 +49,7 @@ export class ContextSize {
   /** Whether the count covers the whole history. */
   get isCounted(): boolean {
     const { history } = this.#context.cell.state;
-    return this.#context.parts.compaction.estimates.isInjected || this.#counted?.items === history.length;
+    return this.#context.compaction.estimates.isInjected || this.#counted?.items === history.length;
   }
 
   /** Tokens of a request with another history. */
@@ -62,14 +60,14 @@ export class ContextSize {
 
   /** Tokens sent with every request besides the history. */
   get overhead(): { readonly instructions: number; readonly tools: number } {
-    const { parts } = this.#context;
-    const instructions = parts.compaction.estimates.ofText(parts.instructions(this.#settings));
+    const context = this.#context;
+    const instructions = context.compaction.estimates.ofText(context.instructions(this.#settings));
     return { instructions, tools: this.#toolTokens() };
   }
 
   /** The estimated tokens of the items from a place on, corrected by a ratio for models without a public tokenizer. */
   sum(items: readonly ResponseItem[], from: number): number {
-    const { estimates } = this.#context.parts.compaction;
+    const { estimates } = this.#context.compaction;
     const ratio = this.#ratio;
     let tokens = 0;
     for (let place = from; place < items.length; place++) {
@@ -81,14 +79,15 @@ export class ContextSize {
 
   /** The facts that the compactor needs to measure a history. */
   get facts(): ContextFacts {
-    const { parts, cell } = this.#context;
-    const { tokens: window, isAssumed } = parts.compaction.window(this.#settings);
+    const context = this.#context;
+    const { cell } = context;
+    const { tokens: window, isAssumed } = context.compaction.window(this.#settings);
     const { instructions, tools } = this.overhead;
     return {
       model: this.#settings.model,
       window,
       isAssumedWindow: isAssumed,
-      limit: parts.compaction.limit(this.#settings),
+      limit: context.compaction.limit(this.#settings),
       overhead: instructions + tools,
       ratio: this.#ratio,
       reported: cell.state.counted,
@@ -105,14 +104,16 @@ export class ContextSize {
   }
 
   get #ratio(): number {
-    const { parts, cell } = this.#context;
-    return parts.compaction.estimates.isInjected ? 1 : (cell.tokenRatio ?? firstRatio(this.#settings.model));
+    const context = this.#context;
+    const { cell } = context;
+    return context.compaction.estimates.isInjected ? 1 : (cell.tokenRatio ?? firstRatio(this.#settings.model));
   }
 
   #toolTokens(): number {
-    const { parts, cell } = this.#context;
-    const specs = offeredTools(parts, cell.state.history);
-    const known = toolTokens.get(specs) ?? parts.compaction.estimates.ofText(JSON.stringify(specs));
+    const context = this.#context;
+    const { cell } = context;
+    const specs = offeredTools(context, cell.state.history);
+    const known = toolTokens.get(specs) ?? context.compaction.estimates.ofText(JSON.stringify(specs));
     toolTokens.set(specs, known);
     return known;
   }

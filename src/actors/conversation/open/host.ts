@@ -31,7 +31,7 @@ import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
-import type { CompactionParts, TurnParts } from "../conversation-context.js";
+import type { CompactionContext, StartContext } from "../conversation-context.js";
 import type { ManagerOptions } from "./manager-options.js";
 import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
 import type { OpenedRollout, Store } from "../store/store.js";
@@ -156,8 +156,8 @@ export class ConversationHost {
     return { servers: new Servers(lease, own), notice };
   }
 
-  /** The parts of a conversation's turns. */
-  turnParts({ conversationId, sessionSource, prompt, servers, blobs, snapshots }: OwnParts): HostedParts {
+  /** The part of a conversation's context that its host provides. */
+  startContext({ conversationId, sessionSource, prompt, servers, blobs, snapshots }: OwnParts): HostedContext {
     const { config } = this;
     return {
       conversationId,
@@ -194,7 +194,7 @@ export class ConversationHost {
     await this.#providers.close();
   }
 
-  #compaction(conversationId: string): CompactionParts {
+  #compaction(conversationId: string): CompactionContext {
     const { compactor, estimates, strategies, config, store } = this.#parts;
     const settings = effectiveGroup(config, "compaction");
     const window = ({ model }: Settings): ContextWindow =>
@@ -220,8 +220,8 @@ export class ConversationHost {
   }
 }
 
-/** The parts of a turn that its host provides. */
-type HostedParts = Omit<TurnParts, "eventRoom"> & { readonly maxFileBytes: number };
+/** The part of a conversation's context that its host provides. */
+type HostedContext = Omit<StartContext, "cell" | "rollout" | "eventRoom"> & { readonly maxFileBytes: number };
 
 interface ProviderParts {
   readonly credentials: CredentialResolver;

@@ -216,7 +216,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
   const ref = spawn(
     { ...conversation, name: `conversation ${conversationId}` },
     {
-      ...host.turnParts(prepared),
+      ...host.startContext(prepared),
       cell,
       rollout,
       recordedCwd: prepared.recordedCwd,

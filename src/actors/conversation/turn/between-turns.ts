@@ -12,7 +12,7 @@ import type { QueuedChange } from "../state/live-state.js";
 import type { ConversationContext } from "../conversation-context.js";
 import { strategyName } from "../../../compaction/strategy-for.js";
 import { compactHistory, recordCompaction } from "../compaction/compaction.js";
-import { ContextSize, type MeasuredContext } from "../compaction/context-size.js";
+import { ContextSize } from "../compaction/context-size.js";
 
 /** Maximum number of files listed; of more, only the count is shown. */
 const maxNamed = 20;
@@ -74,20 +74,20 @@ async function compactOnRequest(
 }
 
 /** Checks a strategy name that the user typed. */
-export function strategyProblem({ parts }: MeasuredContext, name: string | undefined): string | undefined {
-  const { strategies } = parts.compaction;
+export function strategyProblem(context: ConversationContext, name: string | undefined): string | undefined {
+  const { strategies } = context.compaction;
   if (name === undefined || strategies.includes(name)) return undefined;
   return `Unknown compaction strategy ${name}. Strategies: ${strategies.join(", ")}`;
 }
 
 /** The strategy keeps recent turns unchanged, so below its target there is nothing to gain. */
 function belowTargetReason(context: ConversationContext, requested: string | undefined): string | undefined {
-  const { parts, cell } = context;
+  const { cell } = context;
   const { settings } = cell;
-  const strategy = strategyName(settings.model, requested ?? parts.compaction.settings.strategy);
+  const strategy = strategyName(settings.model, requested ?? context.compaction.settings.strategy);
   if (strategy !== "recent-turns") return undefined;
   const { active } = new ContextSize(context, settings);
-  const target = Math.floor(parts.compaction.window(settings).tokens * COMPACT_TARGET);
+  const target = Math.floor(context.compaction.window(settings).tokens * COMPACT_TARGET);
   if (active > target) return undefined;
   return `Nothing to compact: the conversation has ${counted(active, "token")}, and the target of ${strategy} is ${target}`;
 }
@@ -120,9 +120,9 @@ async function undoCompaction(context: ConversationContext, submissionId: string
 }
 
 /** A file problem is returned as text for the user, not thrown. */
-async function readHistoryBefore({ parts }: ConversationContext): Promise<ResponseItem[] | string> {
+async function readHistoryBefore(context: ConversationContext): Promise<ResponseItem[] | string> {
   try {
-    return (await historyBeforeCompaction(parts.compaction.savedLines())) ?? "no compaction to undo";
+    return (await historyBeforeCompaction(context.compaction.savedLines())) ?? "no compaction to undo";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -155,20 +155,18 @@ function followLine(line: OwnLine, history: ResponseItem[], compactions: Compact
 }
 
 /** Reverts the file changes of the last turn that made any; the history is unchanged. */
-export async function undoChanges(
-  { parts, recording, publish }: ConversationContext,
-  submissionId: string,
-): Promise<UndoReport> {
+export async function undoChanges(context: ConversationContext, submissionId: string): Promise<UndoReport> {
+  const { recording, publish } = context;
   publish({ type: "undo_started", message: "Reverting the last turn that changed files" }, submissionId);
-  const report = await runUndo(parts);
+  const report = await runUndo(context);
   recording.line({ type: "event_msg", payload: { type: "undo_completed", ...report } }, submissionId);
   return report;
 }
 
-async function runUndo(parts: ConversationContext["parts"]): Promise<UndoReport> {
-  const { changes } = parts;
+async function runUndo(context: ConversationContext): Promise<UndoReport> {
+  const { changes } = context;
   if (changes === undefined) return { success: false, message: "This conversation does not save file changes" };
-  const outcome = await changes.pool.run("undo_turn", { places: changes.places, now: parts.now().getTime() });
+  const outcome = await changes.pool.run("undo_turn", { places: changes.places, now: context.now().getTime() });
   return outcome.ok ? undoReport(outcome.value) : { success: false, message: outcome.failure.message };
 }
 

@@ -5,7 +5,7 @@ import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { inputContent, inputText } from "../../../messages/user-input.js";
 import { yieldFairly } from "../../runtime/scheduler.js";
-import { offeredTools, type ConversationContext, type TurnParts } from "../conversation-context.js";
+import { offeredTools, type ConversationContext } from "../conversation-context.js";
 import type { RunnableCallItem } from "../calls/call-items.js";
 import { TurnCalls } from "../calls/run-calls.js";
 import { AutoCompaction } from "../compaction/compaction.js";
@@ -20,13 +20,12 @@ import { TurnBudget } from "./turn-budget.js";
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
  */
 export async function runTurn(context: ConversationContext, input: QueuedInput, signal: AbortSignal): Promise<void> {
-  const { parts } = context;
   await yieldFairly("begin");
   const turn = beginTurn(context, {
     // As in Codex, a turn has the id of its submission.
     turnId: input.submissionId,
     submissionId: input.submissionId,
-    startedAt: parts.now(),
+    startedAt: context.now(),
     input: input.items,
   });
   if (input.isOutside) turn.noteOutside("the message");
@@ -77,36 +76,36 @@ async function runTurnToEnd(
   leftOver: readonly RunnableCallItem[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, cell, recording } = context;
+  const { cell, recording } = context;
   const { settings } = request;
   const id = turn.submissionId;
   const spentBefore = cell.state.usage?.cost?.total_usd ?? 0;
-  for (const message of await parts.refreshInstructions(settings, signal)) {
+  for (const message of await context.refreshInstructions(settings, signal)) {
     context.publish({ type: "warning", message }, id);
   }
   publishPrompt(context, id);
   // All conversations of a folder wait for the same read and would continue together.
   await yieldFairly("begin");
-  using budget = new TurnBudget(parts.limits, signal);
+  using budget = new TurnBudget(context.limits, signal);
   const calls = new TurnCalls(context, turn, settings, budget);
   const compaction = new AutoCompaction(context, settings, id);
-  await parts.servers?.ready(budget.signal);
+  await context.servers?.ready(budget.signal);
   const end = await runSteps(
     {
       state: cell.state,
-      provider: parts.provider(settings),
-      retry: parts.retry,
-      gate: modelCallGate(parts, settings, budget),
+      provider: context.provider(settings),
+      retry: context.retry,
+      gate: modelCallGate(context, settings, budget),
       budget,
-      price: parts.price(settings),
-      request: () => modelRequest(parts, cell, request),
+      price: context.price(settings),
+      request: () => modelRequest(context, request),
       compactIfDue: () => compaction.compactIfDue("request", budget.signal),
       compactAfterOverflow: () => compaction.compactAfterOverflow(budget.signal),
       learn: (before, items, usage) => compaction.learn(before, items, usage),
-      countTokens: (text) => parts.countTokens(text),
+      countTokens: (text) => context.countTokens(text),
       record: (line) => recording.line(line, id),
       publish: (msg) => context.publish(msg, id),
-      eventRoom: () => parts.eventRoom(),
+      eventRoom: () => context.eventRoom(),
       runCalls: (waiting) => calls.run(waiting),
     },
     turn,
@@ -122,21 +121,22 @@ async function runTurnToEnd(
   cell.previousSettings = settings;
   // The answer is complete: an interrupt from now on ends the compaction, not the turn.
   if (finalEnd.status === "completed") await compaction.compactIfDue("end", budget.signal);
-  const spent = parts.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
+  const spent = context.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
-  await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, parts.now()), ...cost });
+  await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, context.now()), ...cost });
 }
 
 /** Publishes the system prompt for the handle, if it has changed. */
-function publishPrompt({ parts, cell, publish }: ConversationContext, id: string): void {
-  const text = parts.instructions(cell.settings);
+function publishPrompt(context: ConversationContext, id: string): void {
+  const { cell, publish } = context;
+  const text = context.instructions(cell.settings);
   if (text === cell.prompt) return;
   cell.prompt = text;
   publish({ type: "mirror", change: { type: "prompt", text } }, id);
 }
 
 function recordInput(
-  { parts, recording }: ConversationContext,
+  { recording, sessionSource }: ConversationContext,
   turn: ActiveTurn,
   { settings, outputSchema }: TurnRequest,
 ): void {
@@ -149,7 +149,7 @@ function recordInput(
     },
     id,
   );
-  const resumed = typeof parts.sessionSource === "string" ? {} : { session_source: parts.sessionSource };
+  const resumed = typeof sessionSource === "string" ? {} : { session_source: sessionSource };
   const context = { ...toTurnContext(settings, turn.turnId, outputSchema), ...resumed };
   recording.line({ type: "turn_context", payload: context }, id);
   recording.line(
@@ -159,16 +159,17 @@ function recordInput(
   recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
 }
 
-function modelRequest(parts: TurnParts, cell: ConversationCell, request: TurnRequest): ModelRequest {
+function modelRequest(context: ConversationContext, request: TurnRequest): ModelRequest {
   const { settings, outputSchema } = request;
-  const facts = parts.facts(settings);
-  const instructions = parts.instructions(settings);
+  const { cell } = context;
+  const facts = context.facts(settings);
+  const instructions = context.instructions(settings);
   return {
-    conversationId: parts.conversationId,
+    conversationId: context.conversationId,
     model: settings.model,
     instructions,
-    input: newestTurns(cell.state.history, parts.maxTurns).filter((item) => !isSystemPrompt(item, instructions)),
-    tools: [...offeredTools(parts, cell.state.history)],
+    input: newestTurns(cell.state.history, context.maxTurns).filter((item) => !isSystemPrompt(item, instructions)),
+    tools: [...offeredTools(context, cell.state.history)],
     effort: settings.effort,
     ...(facts === undefined ? {} : { facts }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
@@ -232,9 +233,9 @@ function seconds(date: Date): number {
 }
 
 /** Makes the requests of a turn wait for the provider's limits. */
-function modelCallGate(parts: TurnParts, { provider }: Settings, budget: TurnBudget): ModelCallGate {
-  const { gate, conversationId } = parts;
-  const countTokens = (text: string): number => parts.countTokens(text);
+function modelCallGate(context: ConversationContext, { provider }: Settings, budget: TurnBudget): ModelCallGate {
+  const { gate, conversationId } = context;
+  const countTokens = (text: string): number => context.countTokens(text);
   const tokensOf = ({ instructions, input }: ModelRequest): number =>
     countTokens(instructions) + estimateItemTokens(input, countTokens);
   return {
