@@ -29,7 +29,7 @@ import { CredentialResolver } from "./actors/credentials/credential-resolver.js"
 import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { startKnowledge } from "./actors/knowledge/knowledge.js";
 import { poolRef } from "./actors/shards/pool-ref.js";
-import { loadSetup } from "./actors/shards/shard-thread.js";
+import { loadSetup, type Setup } from "./actors/shards/setup.js";
 import { Shards, type ShardReport } from "./actors/shards/shards.js";
 import { startShard } from "./actors/shards/start-shard.js";
 import { openOutbox } from "./actors/rollout-writer/outbox.js";
@@ -92,7 +92,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #store: Store;
   /** Hosts the conversations of this thread. */
   #host: Promise<ConversationHost> | undefined;
-  readonly #openHost: () => Promise<ConversationHost>;
+  readonly #loadHost: () => Promise<ConversationHost>;
   readonly #config: Config;
   /** Absent when all conversations run in this thread. */
   readonly #shards: Shards | undefined;
@@ -188,9 +188,9 @@ export class ConversationManager implements AsyncDisposable {
       },
       { onEvent: ({ msg }) => this.#channels.get(msg.conversationId)?.tell({ type: "compactor_event", event: msg }) },
     );
-    this.#openHost = async () =>
+    const openHost = (injected: Setup): ConversationHost =>
       new ConversationHost({
-        options: options.setup === undefined ? options : { ...options, ...(await loadSetup(options.setup.href)) },
+        options: { ...options, ...injected },
         homes,
         config,
         store: this.#store,
@@ -204,6 +204,9 @@ export class ConversationManager implements AsyncDisposable {
         redactor,
         pool: this.#cpu,
       });
+    // Without a module to load, wrong options are refused at once.
+    if (options.setup === undefined) this.#host = Promise.resolve(openHost({}));
+    this.#loadHost = async () => openHost(options.setup === undefined ? {} : await loadSetup(options.setup.href));
     const count = threadCount(options);
     if (count > 0 && outbox !== undefined) {
       this.#shards = new Shards({
@@ -325,7 +328,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   #hostHere(): Promise<ConversationHost> {
-    this.#host ??= this.#openHost();
+    this.#host ??= this.#loadHost();
     return this.#host;
   }
 

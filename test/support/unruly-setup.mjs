@@ -38,7 +38,7 @@ const behaviours = {
   async *exhaust() {
     yield { type: "text_delta", itemId: "item", delta: "exhausting" };
     const kept = [];
-    for (;;) kept.push(new Array(10_000).fill(kept.length));
+    for (;;) kept.push(Array.from({ length: 10_000 }, () => kept.length));
   },
   run: (command) => calls("shell", { command }),
   effect: (name) => calls("write_file", { path: name, content: name }),
@@ -64,8 +64,7 @@ export const providers = [
     name: "unruly",
     async *stream(request, signal) {
       const last = request.input.at(-1);
-      if (last?.type !== "message") return yield* says("done");
-      const [behaviour, ...rest] = last.content[0].text.split(" ");
+      const [behaviour, ...rest] = last?.type === "message" ? last.content[0].text.split(" ") : ["say", "done"];
       yield* behaviours[behaviour](rest.join(" "), signal);
     },
   },

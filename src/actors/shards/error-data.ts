@@ -49,6 +49,7 @@ export function errorFrom(data: ErrorData): Error {
     case "CodexLockError":
       return new CodexLockError(data.conversationId, data.reason);
     case "Error":
-      return new Error(data.message);
+      break;
   }
+  return new Error(data.message);
 }

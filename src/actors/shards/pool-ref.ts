@@ -29,9 +29,11 @@ export function poolRef(pool: CpuPool): Pick<Ref<PoolOp, PoolAnswers>, "tell" | 
 /** Runs jobs in the pool of the main thread. */
 export function remotePool(ref: Ref<PoolOp, PoolAnswers>): CpuPool {
   return {
-    run: async (job, input, { signal } = {}) => {
+    run: async (job, input, options) => {
       try {
-        return (await ref.ask({ type: "run", job, input }, signal)) as JobOutcome<CpuJobs[typeof job]["output"]>;
+        return (await ref.ask({ type: "run", job, input }, options?.signal)) as JobOutcome<
+          CpuJobs[typeof job]["output"]
+        >;
       } catch (error) {
         if (error instanceof FailureError) return { ok: false, failure: error.failure };
         return jobFailed("internal", `${job}: ${String(error)}`);

@@ -6,11 +6,8 @@ import { ownShape } from "../../config/files/written-config.js";
 import { redactionRules } from "../../config/secrets/redact.js";
 import { LearningRedactor } from "../../config/secrets/text-redactor.js";
 import { parsed } from "../../base/parse.js";
-import { InvalidInputError } from "../../base/errors.js";
 import { Deferred } from "../../base/time/waiting.js";
 import type { ConversationMsg, ConversationOp } from "../../messages/actors/conversation.js";
-import type { LimitsEvent } from "../../messages/actors/limits.js";
-import type { McpEvent } from "../../messages/actors/mcp.js";
 import type { PlaceOutcome, ShardAnswers, ShardOp } from "../../messages/actors/shard.js";
 import { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -33,44 +30,11 @@ import { portRef, serveRef } from "../runtime/port-ref.js";
 import { errorData } from "./error-data.js";
 import { EventBatches } from "./event-batches.js";
 import { remotePool } from "./pool-ref.js";
+import { loadSetup } from "./setup.js";
 import { ShardMemory } from "./shared-memory.js";
+import type { ShardStart, Started, ToShard } from "./start-shard.js";
 
 const beatMs = 250;
-
-/** The manager's options that are plain data. */
-export type ShardOptions = Pick<ManagerOptions, "home" | "cwd" | "config" | "env" | "retry" | "source">;
-
-/** The actors of the main thread that a shard reaches, each through its own port. */
-export const services = ["limits", "credentials", "knowledge", "mcp", "compactor", "pool"] as const;
-export type Service = (typeof services)[number];
-
-/** The `workerData` of a shard. */
-export interface ShardStart {
-  /** The name of the thread. */
-  readonly name: string;
-  readonly options: ShardOptions;
-  /** The URL of a module with providers, tools and a tokenizer for this thread. */
-  readonly setup: string | undefined;
-  readonly memory: SharedArrayBuffer;
-  /** Providers whose requests have to wait for the limits. */
-  readonly limited: readonly string[];
-  /** Secrets that are known besides those in the environment and the configuration. */
-  readonly secrets: readonly string[];
-  readonly control: MessagePort;
-  readonly ports: Readonly<Record<Service, MessagePort>>;
-}
-
-/** Messages of the main thread, besides those on the ports. */
-export type ToShard =
-  | { readonly type: "owner"; readonly owner: LockOwner }
-  | { readonly type: "writer_port"; readonly port: MessagePort }
-  | { readonly type: "writer_failed"; readonly reason: string }
-  | { readonly type: "limits"; readonly event: LimitsEvent }
-  | { readonly type: "mcp"; readonly event: McpEvent }
-  | { readonly type: "secret"; readonly secret: string };
-
-/** The only message of a shard on its own port. Arrays of events come on the control port, before later answers. */
-export type Started = { readonly type: "started" } | { readonly type: "failed"; readonly message: string };
 
 interface Placed {
   readonly opened: OpenedConversation;
@@ -164,19 +128,6 @@ async function openHost(
   });
 }
 
-/** What a `setup` module may export, under these names. */
-export type Setup = Pick<ManagerOptions, "providers" | "tools" | "tokenizer">;
-
-/** Loads the module with the caller's providers, tools and tokenizer. */
-export async function loadSetup(url: string): Promise<Setup> {
-  try {
-    const { providers, tools, tokenizer } = (await import(url)) as Setup;
-    return { ...(providers && { providers }), ...(tools && { tools }), ...(tokenizer && { tokenizer }) };
-  } catch (error) {
-    throw new InvalidInputError(`setup ${url}: ${messageOf(error)}`);
-  }
-}
-
 /** The ports to the writer's threads, which may come before they are asked for. */
 class WriterPorts {
   readonly #owner = new Deferred<LockOwner>();
@@ -241,18 +192,22 @@ class Shard {
       case "tell":
         return await this.#conversation(op.conversationId).opened.ref.tell(op.op as ConversationOp, op.id);
       case "room":
-        return this.#placed.get(op.conversationId)?.sink.setRoom(op.hasRoom);
+        this.#placed.get(op.conversationId)?.sink.setRoom(op.hasRoom);
+        break;
       case "place":
         return await this.#place(op);
       case "release":
-        return await this.#release(op.conversationId);
+        await this.#release(op.conversationId);
+        break;
       case "ask":
         return await this.#conversation(op.conversationId).opened.ref.ask(op.op as ConversationOp, signal, op.id);
       case "stats":
         return this.#stats();
       case "stop":
-        return await this.#stop();
+        await this.#stop();
+        break;
     }
+    return undefined;
   }
 
   async #stop(): Promise<void> {
@@ -303,7 +258,7 @@ class ShardSink implements EventSink {
   readonly #batches: EventBatches;
   readonly #memory: ShardMemory;
   #end: () => number = () => 0;
-  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  #room: Deferred<void> | undefined;
 
   constructor(conversationId: string, slot: number, batches: EventBatches, memory: ShardMemory) {
     this.#conversationId = conversationId;
@@ -330,9 +285,7 @@ class ShardSink implements EventSink {
       this.#room?.resolve();
       this.#room = undefined;
     } else if (this.#room === undefined) {
-      let resolve = (): void => undefined;
-      const promise = new Promise<void>((done) => (resolve = done));
-      this.#room = { promise, resolve };
+      this.#room = new Deferred<void>();
     }
   }
 

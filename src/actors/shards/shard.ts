@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Deferred, within } from "../../base/time/waiting.js";
 import type { ConversationAnswers, ConversationOp, OpenConversation } from "../../messages/actors/conversation.js";
 import type { PlaceOutcome, ShardAnswers, ShardEvent, ShardOp, ShardStats } from "../../messages/actors/shard.js";
@@ -11,7 +11,7 @@ import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import type { ConversationState } from "../conversation/state/state.js";
 import { readStateNow } from "../conversation/store/load-rollout.js";
 import { eachMsg } from "./event-batches.js";
-import type { Started, ToShard } from "./shard-thread.js";
+import type { Started, ToShard } from "./start-shard.js";
 import { ShardMemory } from "./shared-memory.js";
 
 const stopBoundMs = 15_000;
@@ -72,10 +72,10 @@ export class Shard {
   #beats = 0;
   #silentChecks = 0;
 
-  constructor({ startThread, onDeath }: ShardParts) {
+  constructor(parts: ShardParts) {
     const { port1, port2 } = new MessageChannel();
-    this.#onDeath = onDeath;
-    this.#worker = startThread(port2, this.#memory);
+    this.#onDeath = (death) => parts.onDeath(death);
+    this.#worker = parts.startThread(port2, this.#memory);
     this.#ref = portRef(port1, "shard");
     port1.on("message", (message: unknown) => {
       // The other messages are Comlink's.
@@ -215,10 +215,11 @@ export class Shard {
     const tell = (hasRoom: boolean): void =>
       void this.#ref.tell({ type: "room", conversationId, hasRoom }).catch(() => undefined);
     tell(false);
-    void room.then(() => {
+    const resume = (): void => {
       placement.hasRoom = true;
       tell(true);
-    });
+    };
+    void room.then(resume);
   }
 
   #exit(code: number): void {

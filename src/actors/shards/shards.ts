@@ -4,7 +4,7 @@ import type { SaveOutcome } from "../../messages/rollout-writer.js";
 import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
 import { Shard, type ShardDeath } from "./shard.js";
-import type { ToShard } from "./shard-thread.js";
+import type { ToShard } from "./start-shard.js";
 import type { ShardMemory } from "./shared-memory.js";
 import type { MessagePort, Worker } from "node:worker_threads";
 

@@ -1,9 +1,46 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import type { LimitsEvent } from "../../messages/actors/limits.js";
+import type { McpEvent } from "../../messages/actors/mcp.js";
+import type { LockOwner } from "../../messages/rollout-writer.js";
 import { entryUrl } from "../../workers/entry-url.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { serveRef } from "../runtime/port-ref.js";
-import { type Service, services, type ShardStart } from "./shard-thread.js";
 import type { ShardMemory } from "./shared-memory.js";
+
+/** The manager's options that are plain data. */
+type ShardOptions = Pick<ManagerOptions, "home" | "cwd" | "config" | "env" | "retry" | "source">;
+
+/** The actors of the main thread that a shard reaches, each through its own port. */
+const services = ["limits", "credentials", "knowledge", "mcp", "compactor", "pool"] as const;
+export type Service = (typeof services)[number];
+
+/** The `workerData` of a shard. */
+export interface ShardStart {
+  /** The name of the thread. */
+  readonly name: string;
+  readonly options: ShardOptions;
+  /** The URL of a module with providers, tools and a tokenizer for this thread. */
+  readonly setup: string | undefined;
+  readonly memory: SharedArrayBuffer;
+  /** Providers whose requests have to wait for the limits. */
+  readonly limited: readonly string[];
+  /** Secrets that are known besides those in the environment and the configuration. */
+  readonly secrets: readonly string[];
+  readonly control: MessagePort;
+  readonly ports: Readonly<Record<Service, MessagePort>>;
+}
+
+/** Messages of the main thread, besides those on the ports. */
+export type ToShard =
+  | { readonly type: "owner"; readonly owner: LockOwner }
+  | { readonly type: "writer_port"; readonly port: MessagePort }
+  | { readonly type: "writer_failed"; readonly reason: string }
+  | { readonly type: "limits"; readonly event: LimitsEvent }
+  | { readonly type: "mcp"; readonly event: McpEvent }
+  | { readonly type: "secret"; readonly secret: string };
+
+/** The only message of a shard on its own port. Arrays of events come on the control port, before later answers. */
+export type Started = { readonly type: "started" } | { readonly type: "failed"; readonly message: string };
 
 interface ShardRequest {
   readonly name: string;

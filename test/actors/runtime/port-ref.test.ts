@@ -73,8 +73,7 @@ test("a failure of the actor rejects with its code", async () => {
 
 test("a message that cannot be cloned is refused at the sender, and later ones are not affected", async () => {
   const { ref } = open();
-  const extra = (): void => undefined;
-  await expect(ref.ask({ type: "add", amount: 1, extra })).rejects.toMatchObject({
+  await expect(ref.ask({ type: "add", amount: 1, extra: Symbol("extra") })).rejects.toMatchObject({
     failure: { code: "bad_message", message: expect.stringContaining("adder: add: cannot cross to the other thread") },
   });
   expect(await ref.ask({ type: "add", amount: 2 })).toMatchObject({ total: 2 });

@@ -1,0 +1,16 @@
+import { InvalidInputError } from "../../base/errors.js";
+import type { ManagerOptions } from "../conversation/open/manager-options.js";
+import { messageOf } from "../runtime/failures.js";
+
+/** What a `setup` module may export, under these names. */
+export type Setup = Pick<ManagerOptions, "providers" | "tools" | "tokenizer">;
+
+/** Loads the module with the caller's providers, tools and tokenizer. */
+export async function loadSetup(url: string): Promise<Setup> {
+  try {
+    const { providers, tools, tokenizer } = (await import(url)) as Setup;
+    return { ...(providers && { providers }), ...(tools && { tools }), ...(tokenizer && { tokenizer }) };
+  } catch (error) {
+    throw new InvalidInputError(`setup ${url}: ${messageOf(error)}`);
+  }
+}
