@@ -127,7 +127,7 @@ export {
   messageText,
   type PlainItem,
 } from "./messages/response-item.js";
-export { OpenOutcome, SaveOutcome } from "./messages/rollout-writer.js";
+export { OpenOutcome, SaveOutcome } from "./messages/actors/rollout-writer.js";
 export * from "./messages/rollout-line.js";
 export * from "./messages/submission.js";
 export * from "./messages/token-usage.js";

@@ -16,7 +16,7 @@ import {
 } from "../config/project/active-conversation.js";
 import { ConversationManager } from "../manager.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
-import type { SaveOutcome } from "../messages/rollout-writer.js";
+import type { SaveOutcome } from "../messages/actors/rollout-writer.js";
 import { builtInProviders } from "../providers/offline/provider.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";

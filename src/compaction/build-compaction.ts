@@ -1,4 +1,4 @@
-import type { BuiltCompaction } from "../messages/compactor.js";
+import type { BuiltCompaction } from "../messages/actors/compactor.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { PlannedCompaction } from "./plan-compaction.js";
 import { extractFileOperations, formatFileOperations } from "./summary/file-operations.js";

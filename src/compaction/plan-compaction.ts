@@ -1,7 +1,7 @@
 import { isCodexSummary } from "../base/codex/codex-summary.js";
 import { isContextMessage } from "../base/codex/context-message.js";
 import type { CompactionPreview, ItemKind, ItemSize } from "../messages/compaction.js";
-import type { ContextFacts } from "../messages/compactor.js";
+import type { ContextFacts } from "../messages/actors/compactor.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";
 import { COMPACT_TARGET } from "./constants.js";
 import {

@@ -3,7 +3,7 @@ import type { UndoOutcome } from "../changes/restore/restore.js";
 import type { StoredChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
 import { type Encoding, encodingOf, splitText } from "../compaction/tokens/estimate-tokens.js";
 import type { PlanFacts } from "../compaction/plan-compaction.js";
-import type { BuiltCompaction } from "../messages/compactor.js";
+import type { BuiltCompaction } from "../messages/actors/compactor.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TurnDiff } from "../messages/tools/diff.js";
 import type { LineRange } from "../rollouts/file/lines.js";

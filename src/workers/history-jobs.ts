@@ -13,7 +13,7 @@ import type { Continuation, SummaryParts, SummaryRequest } from "../compaction/s
 import { countedItem, type Encoding, estimateTokens, imageTokens } from "../compaction/tokens/estimate-tokens.js";
 import { exactTokens } from "../compaction/tokens/exact-tokens.js";
 import { itemTokens } from "../compaction/tokens/token-estimates.js";
-import type { BuiltCompaction, RolloutSource } from "../messages/compactor.js";
+import type { BuiltCompaction, RolloutSource } from "../messages/actors/compactor.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import { readHistory } from "../rollouts/file/read-history.js";
 

@@ -5,7 +5,7 @@ import { failureText } from "../providers/failures/answer-error.js";
 import { entryUrl } from "./entry-url.js";
 import { Pool, type PoolOptions } from "./pool.js";
 import type { SummaryRequest } from "../compaction/summary/request-summary.js";
-import type { SummaryOutcome } from "../messages/compactor.js";
+import type { SummaryOutcome } from "../messages/actors/compactor.js";
 import type { StoredSummary } from "./history-jobs.js";
 
 export type IoPool = Pool<IoJobs>;

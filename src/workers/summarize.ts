@@ -1,4 +1,4 @@
-import type { SummaryOutcome } from "../messages/compactor.js";
+import type { SummaryOutcome } from "../messages/actors/compactor.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelRequest } from "../messages/model.js";
 import { messageText } from "../messages/response-item.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SaveOutcome } from "../../src/messages/rollout-writer.js";
+import type { SaveOutcome } from "../../src/messages/actors/rollout-writer.js";
 import { FaultyDisk, type FaultPoint } from "./faulty-disk.js";
 import { IoCalls } from "./io-calls.js";
 import { newScene, scenarios, tornTail, type ScenarioName } from "./io-scenarios.js";

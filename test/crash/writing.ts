@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
 import { openOwnerSocket, type OwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
-import type { OpenOutcome, SaveOutcome } from "../../src/messages/rollout-writer.js";
+import type { OpenOutcome, SaveOutcome } from "../../src/messages/actors/rollout-writer.js";
 import type { FileSystem } from "../../src/rollouts/file/file-system.js";
 import { numberedLine } from "./numbered-lines.js";
 import { LocalWriter } from "../support/local-writer.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { check } from "../../src/base/parse.js";
-import { CompactorEvent, CompactorOp, compactorAnswers } from "../../src/messages/compactor.js";
+import { CompactorEvent, CompactorOp, compactorAnswers } from "../../src/messages/actors/compactor.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 
 const messages = [

@@ -15,7 +15,7 @@ import {
   RolloutWriterReport,
   RolloutWriterSubmission,
   SaveOutcome,
-} from "../../src/messages/rollout-writer.js";
+} from "../../src/messages/actors/rollout-writer.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Op, Submission } from "../../src/messages/submission.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { RolloutWriter, type WriterSession } from "../../src/actors/rollout-writer/rollout-writer.js";
 import { serveClient } from "../../src/actors/rollout-writer/serve-writer.js";
 import type { WriterListener, WriterSource } from "../../src/actors/rollout-writer/writer-thread.js";
-import type { RolloutWriterOp } from "../../src/messages/rollout-writer.js";
+import type { RolloutWriterOp } from "../../src/messages/actors/rollout-writer.js";
 import { nodeFileSystem, type FileSystem } from "../../src/rollouts/file/file-system.js";
 
 type AsyncFunction = (...args: readonly unknown[]) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { RolloutOutbox } from "../../src/actors/rollout-writer/outbox.js";
-import type { LockOwner, OpenOutcome, SaveOutcome } from "../../src/messages/rollout-writer.js";
+import type { LockOwner, OpenOutcome, SaveOutcome } from "../../src/messages/actors/rollout-writer.js";
 import { testThread } from "./test-thread.js";
 
 export type ShardCall =

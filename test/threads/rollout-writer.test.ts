@@ -9,7 +9,7 @@ import { openOutbox, RolloutOutbox } from "../../src/actors/rollout-writer/outbo
 import { openOwnerSocket } from "../../src/actors/rollout-writer/rollout-locks.js";
 import type { Rollout } from "../../src/actors/rollout-writer/rollout.js";
 import { WriterThread, type WriterThreadOptions } from "../../src/actors/rollout-writer/writer-thread.js";
-import type { SaveOutcome } from "../../src/messages/rollout-writer.js";
+import type { SaveOutcome } from "../../src/messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../src/messages/rollout-line.js";
 import { encodeLine } from "../../src/rollouts/file/encode.js";
 import { entryUrl } from "../../src/workers/entry-url.js";

@@ -12,7 +12,7 @@ import {
 } from "../../src/workers/io-pool.js";
 import { Pool, type PoolOptions } from "../../src/workers/pool.js";
 import type { SummaryRequest } from "../../src/compaction/summary/request-summary.js";
-import type { SummaryOutcome } from "../../src/messages/compactor.js";
+import type { SummaryOutcome } from "../../src/messages/actors/compactor.js";
 import { type Answer, begin, dataOf, type Loopback, serve, streaming } from "../providers/loopback.js";
 import { startProxy } from "../providers/proxy.js";
 import { openMock } from "../support/open-mock-llm.js";

@@ -15,7 +15,7 @@ import type {
   ModelTarget,
   SummaryOptions,
   SummaryOutcome,
-} from "../../messages/compactor.js";
+} from "../../messages/actors/compactor.js";
 import type { KnownFacts } from "../../messages/model.js";
 import type { CpuPool } from "../../workers/cpu-pool.js";
 import type { IoPool } from "../../workers/io-pool.js";

@@ -20,7 +20,7 @@ import type {
   HistorySource,
   ModelTarget,
   SummaryOutcome,
-} from "../../messages/compactor.js";
+} from "../../messages/actors/compactor.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { readHistory } from "../../rollouts/file/read-history.js";

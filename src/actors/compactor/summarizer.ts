@@ -1,7 +1,7 @@
 import { defaultRetry, type RetryPolicy } from "../../base/time/retry.js";
 import type { SummaryRequest } from "../../compaction/summary/request-summary.js";
 import { estimateItemTokens, estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
-import type { SummaryOutcome } from "../../messages/compactor.js";
+import type { SummaryOutcome } from "../../messages/actors/compactor.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Access, Credential } from "../../providers/credential.js";
 import type { Provider } from "../../providers/provider.js";

@@ -3,7 +3,7 @@ import type { TokenEstimates } from "../../compaction/tokens/token-estimates.js"
 import type { ModelPrice } from "../../config/models/model-table.js";
 import type { ContextWindow } from "../../config/models/models.js";
 import type { EffectiveLimits, EffectiveCompaction } from "../../config/settings/effective-settings.js";
-import type { CompactorAnswers, CompactorOp } from "../../messages/compactor.js";
+import type { CompactorAnswers, CompactorOp } from "../../messages/actors/compactor.js";
 import type { KnownFacts } from "../../messages/model.js";
 import { isSummary, type ResponseItem } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";

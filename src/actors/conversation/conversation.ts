@@ -11,7 +11,7 @@ import { bareId } from "../../base/text/conversation-id.js";
 import type { EventMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure, FailureCode } from "../../messages/failure.js";
-import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";

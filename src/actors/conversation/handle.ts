@@ -16,7 +16,7 @@ import {
   type PlainItem,
   plainItems,
 } from "../../messages/response-item.js";
-import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import { Op } from "../../messages/submission.js";
 import type { TokenUsageInfo, TokenUsage } from "../../messages/token-usage.js";
 import {

@@ -9,7 +9,7 @@ import type {
   RolloutWriterOp,
   RolloutWriterReport,
   RolloutWriterSubmission,
-} from "../../messages/rollout-writer.js";
+} from "../../messages/actors/rollout-writer.js";
 import { lockHolder, releaseLock, removeLeftLock } from "../../rollouts/file/lock.js";
 import { runtimeDirectory } from "../../rollouts/file/runtime-directory.js";
 import { entryUrl } from "../../workers/entry-url.js";

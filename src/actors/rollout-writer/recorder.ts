@@ -12,7 +12,7 @@ import { createTextRedactor } from "../../config/secrets/text-redactor.js";
 import type { CompactionNotes } from "../../messages/compaction.js";
 import { FailureError } from "../../messages/failure-error.js";
 import { ResponseItem, withCodexParts } from "../../messages/response-item.js";
-import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import { type LineEncoder, lineEncoder, sessionMetaLine } from "../../rollouts/file/encode.js";
 import { applyToHistory } from "../../rollouts/file/history.js";

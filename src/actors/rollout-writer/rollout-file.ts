@@ -1,6 +1,6 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import type { OpenOutcome, RolloutWriterOp } from "../../messages/rollout-writer.js";
+import type { OpenOutcome, RolloutWriterOp } from "../../messages/actors/rollout-writer.js";
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
 import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
 import { repairTail } from "../../rollouts/file/torn-tail.js";

@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { commandOutput, processStartTime } from "../../base/process/process-state.js";
 import { bareId } from "../../base/text/conversation-id.js";
 import { ConcurrencyLimit } from "../../base/time/shared-work.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { sweepSockets } from "../../rollouts/file/lock.js";
 import { ownDirectory, socketPath } from "../../rollouts/file/runtime-directory.js";

@@ -7,7 +7,7 @@ import type {
   RolloutWriterOp,
   RolloutWriterEvent,
   SaveOutcome,
-} from "../../messages/rollout-writer.js";
+} from "../../messages/actors/rollout-writer.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { DirectorySyncs } from "./durable-directory.js";
 import { saveFailureReason, RolloutFileError } from "./save-failure.js";

@@ -5,7 +5,7 @@ import type {
   OpenOutcome,
   RolloutWriterAnswers,
   RolloutWriterOp,
-} from "../../messages/rollout-writer.js";
+} from "../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { LineEncoder } from "../../rollouts/file/encode.js";
 import { messageOf } from "../runtime/failures.js";

@@ -4,7 +4,7 @@ import type {
   RolloutWriterAnswer,
   RolloutWriterReport,
   RolloutWriterSubmission,
-} from "../../messages/rollout-writer.js";
+} from "../../messages/actors/rollout-writer.js";
 import { comlinkEndpoint } from "../runtime/comlink-endpoint.js";
 import type { RolloutWriter, WriterSession } from "./rollout-writer.js";
 

@@ -11,7 +11,7 @@ import type { ConversationMsg, ConversationOp } from "../../messages/actors/conv
 import type { PlaceOutcome, ShardAnswers, ShardOp } from "../../messages/actors/shard.js";
 import { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { strategies } from "../../compaction/strategy-for.js";
 import { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
 import { withEstimateFallback } from "../compactor/tokenizer.js";

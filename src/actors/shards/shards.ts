@@ -1,6 +1,6 @@
 import type { OpenConversation } from "../../messages/actors/conversation.js";
 import type { ShardStats } from "../../messages/actors/shard.js";
-import type { SaveOutcome } from "../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
 import { Shard, type ShardDeath } from "./shard.js";

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { LimitsEvent } from "../../messages/actors/limits.js";
 import type { McpEvent } from "../../messages/actors/mcp.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { entryUrl } from "../../workers/entry-url.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { serveRef } from "../runtime/port-ref.js";

@@ -1,6 +1,6 @@
 import { defaultRetry, type RetryPolicy, retryDelayMs } from "../../base/time/retry.js";
 import { pause } from "../../base/time/waiting.js";
-import type { SummaryOptions, SummaryOutcome } from "../../messages/compactor.js";
+import type { SummaryOptions, SummaryOutcome } from "../../messages/actors/compactor.js";
 import type { Failure } from "../../messages/failure.js";
 import type { KnownFacts, ModelRequest } from "../../messages/model.js";
 import type { ResponseItem } from "../../messages/response-item.js";

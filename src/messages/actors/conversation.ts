@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { CompactorEvent } from "../compactor.js";
+import { CompactorEvent } from "./compactor.js";
 import { CompactionOutcome, CompactionPreview, ContextUsage, StrategyName } from "../compaction.js";
 import { WireApi } from "../config.js";
 import { ConversationConfig, ResumeConfig } from "../conversation-config.js";
 import { EventMsg } from "../event.js";
 import { Failure } from "../failure.js";
 import { ResponseItem } from "../response-item.js";
-import { SaveOutcome } from "../rollout-writer.js";
+import { SaveOutcome } from "./rollout-writer.js";
 import { Op } from "../submission.js";
 import { TokenUsageInfo } from "../token-usage.js";
 import { ApprovalPolicy, SandboxMode } from "../tools/policy.js";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ConversationMsg, ConversationOp, OpenConversation } from "./conversation.js";
 import { Failure } from "../failure.js";
-import { SaveOutcome } from "../rollout-writer.js";
+import { SaveOutcome } from "./rollout-writer.js";
 
 const conversationId = z.string();
 

@@ -7,7 +7,7 @@ import { NotRegularError, openRegular, readAt } from "../../base/fs/open-regular
 import { isRecord } from "../../base/is-record.js";
 import { isProcessDead, processState } from "../../base/process/process-state.js";
 import { systemCode } from "../../base/system-error.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { companionPath } from "../layout.js";
 import { otherRuntimeDirectory, socketPid, isSocketPath } from "./runtime-directory.js";
 

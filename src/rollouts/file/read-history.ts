@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../base/errors.js";
-import type { RolloutSource } from "../../messages/compactor.js";
+import type { RolloutSource } from "../../messages/actors/compactor.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import { applyToHistory } from "./history.js";
 import { readRollout } from "./read.js";

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { ConversationInUseError } from "../../base/errors.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { isSameFile, moveFile } from "./move-file.js";
 import { removeEmptyFolders } from "./move-to-trash.js";
 import { putBack, removeEmptied, withLock, removeEntry } from "./restore.js";

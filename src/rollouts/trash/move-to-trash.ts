@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { TrashEntry, TrashReason } from "../../messages/cleanup.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { conversationFiles, NotDeletableError } from "../list/conversation-files.js";
 import { moveFile } from "./move-file.js";
 import { putBack, withLock } from "./restore.js";

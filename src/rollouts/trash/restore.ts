@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { ConversationInUseError } from "../../base/errors.js";
-import type { LockOwner } from "../../messages/rollout-writer.js";
+import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { isSameFile, moveFile, partialEnding } from "./move-file.js";
 import { entryName, placesOf, readEntry, removingName, type Trashed, type TrashFiles } from "./trash-files.js";
 import { releaseLock, acquireLock } from "../file/lock.js";

@@ -10,7 +10,7 @@ import type {
   RolloutWriterOp,
   RolloutWriterEvent,
   SaveOutcome,
-} from "../../../src/messages/rollout-writer.js";
+} from "../../../src/messages/actors/rollout-writer.js";
 import { nodeFileSystem, type FileSystem } from "../../../src/rollouts/file/file-system.js";
 
 type Extra = Partial<Omit<Extract<RolloutWriterOp, { type: "open" }>, "type" | "conversationId">>;

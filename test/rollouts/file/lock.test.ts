@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
-import type { LockOwner } from "../../../src/messages/rollout-writer.js";
+import type { LockOwner } from "../../../src/messages/actors/rollout-writer.js";
 import { releaseLock, acquireLock, probeSocket } from "../../../src/rollouts/file/lock.js";
 import { processStartTime } from "../../../src/base/process/process-state.js";
 import { runtimeDirectory, socketPath } from "../../../src/rollouts/file/runtime-directory.js";

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
-import type { LockOwner } from "../../../src/messages/rollout-writer.js";
+import type { LockOwner } from "../../../src/messages/actors/rollout-writer.js";
 import { conversationFiles } from "../../../src/rollouts/list/conversation-files.js";
 import { acquireLock } from "../../../src/rollouts/file/lock.js";
 import { moveToTrash } from "../../../src/rollouts/trash/move-to-trash.js";

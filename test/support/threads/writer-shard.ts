@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { RolloutOutbox } from "../../../src/actors/rollout-writer/outbox.js";
 import type { Rollout } from "../../../src/actors/rollout-writer/rollout.js";
 import type { WriterListener } from "../../../src/actors/rollout-writer/writer-thread.js";
-import type { LockOwner } from "../../../src/messages/rollout-writer.js";
+import type { LockOwner } from "../../../src/messages/actors/rollout-writer.js";
 import { plainEncoder } from "../redaction.js";
 import { said } from "../said.js";
 import type { ShardCall, ShardMessage } from "../writer-shard.js";

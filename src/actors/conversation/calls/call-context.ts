@@ -1,5 +1,5 @@
 import type { ConversationMsg } from "../../../messages/actors/conversation.js";
-import type { SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { EarlierItem, SaveKnowledge } from "../../../tools/tool.js";
 import type { ActiveTurn } from "../state/live-state.js";

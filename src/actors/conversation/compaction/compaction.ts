@@ -15,7 +15,7 @@ import type {
   ModelTarget,
   PlanAnswer,
   SummaryOptions,
-} from "../../../messages/compactor.js";
+} from "../../../messages/actors/compactor.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { messageOf } from "../../runtime/failures.js";

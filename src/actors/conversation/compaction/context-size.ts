@@ -1,4 +1,4 @@
-import type { ContextFacts, HistorySource } from "../../../messages/compactor.js";
+import type { ContextFacts, HistorySource } from "../../../messages/actors/compactor.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import type { ToolSpec } from "../../../messages/tools/tool.js";
 import { firstRatio } from "../../../compaction/tokens/estimate-tokens.js";

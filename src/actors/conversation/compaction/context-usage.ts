@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../../base/errors.js";
 import { firstLine } from "../../../compaction/plan-compaction.js";
 import type { CompactionPreview, ContextUsage } from "../../../messages/compaction.js";
-import type { SummaryOutcome } from "../../../messages/compactor.js";
+import type { SummaryOutcome } from "../../../messages/actors/compactor.js";
 import { FailureError } from "../../../messages/failure-error.js";
 import type { ResponseItem } from "../../../messages/response-item.js";
 import { makeFailure } from "../../runtime/failures.js";

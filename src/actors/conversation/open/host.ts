@@ -9,7 +9,7 @@ import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
-import type { CompactorAnswers, CompactorOp, ModelTarget } from "../../../messages/compactor.js";
+import type { CompactorAnswers, CompactorOp, ModelTarget } from "../../../messages/actors/compactor.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { GitInfo } from "../../../messages/rollout-line.js";
 import { check } from "../../../base/parse.js";

@@ -7,7 +7,7 @@ import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
 import { Config } from "../../../messages/config.js";
-import type { SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import { StartSource } from "../../../messages/turn-context.js";
 import type { ModelClient } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";

@@ -8,7 +8,7 @@ import type { ConversationMsg, OpenConversation } from "../../../messages/actors
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
 import type { FailureCode } from "../../../messages/failure.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
-import type { OpenOutcome, SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { OpenOutcome, SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { SessionSource } from "../../../messages/turn-context.js";
 import { sessionMetaLine } from "../../../rollouts/file/encode.js";
 import { FileStamps } from "../../../tools/files/file-stamps.js";

@@ -2,7 +2,7 @@ import { InvalidInputError, ConversationInUseError, EmptyRolloutError } from "..
 import { shownId } from "../../../base/text/conversation-id.js";
 import { conversationName } from "../../../base/text/conversation-name.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
-import type { SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { OwnLine, CodyPayload } from "../../../messages/rollout-line.js";
 import { readFileTime, restoreFileTime } from "../../../rollouts/file/file-system.js";
 import { legacyLines } from "../../../rollouts/file/legacy-lines.js";

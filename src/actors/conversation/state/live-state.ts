@@ -2,7 +2,7 @@ import { GrowingText } from "../../../base/text/growing-text.js";
 import type { MirrorChange, Settings, TurnStatus } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
-import type { CompactorEvent } from "../../../messages/compactor.js";
+import type { CompactorEvent } from "../../../messages/actors/compactor.js";
 import type { InlineInput } from "../../../messages/user-input.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { ConversationState } from "./state.js";

@@ -12,7 +12,7 @@ import {
 import { bareId } from "../../../base/text/conversation-id.js";
 import { ConversationNotFoundError, InvalidInputError, CodexLockError } from "../../../base/errors.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
-import type { SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { registeredIn, registerInCodex } from "../../../rollouts/list/codex-register.js";
 import { lineEncoder } from "../../../rollouts/file/encode.js";

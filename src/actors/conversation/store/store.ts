@@ -1,7 +1,7 @@
 import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
 import { homePaths, type ConversationPlaces } from "../../../config/paths.js";
 import type { EventMsg } from "../../../messages/event.js";
-import type { OpenOutcome, SaveOutcome } from "../../../messages/rollout-writer.js";
+import type { OpenOutcome, SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../../rollouts/list/list.js";
 import { snapshotFolder } from "../../../rollouts/layout.js";

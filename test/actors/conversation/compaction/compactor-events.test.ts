@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noteCompactorEvent } from "../../../../src/actors/conversation/compaction/compaction.js";
-import type { CompactorEvent } from "../../../../src/messages/compactor.js";
+import type { CompactorEvent } from "../../../../src/messages/actors/compactor.js";
 
 const about = { conversationId: "c", generation: 3 };
 const counted: CompactorEvent = { type: "counted", ...about, model: "m", from: 0, items: 2, added: 7, tokens: 9 };

@@ -6,7 +6,7 @@ import { ConversationNotFoundError, InvalidInputError } from "../../../../base/e
 import { defaultLimits, UntrackedError, walk, leftoverKind } from "../../../../changes/workspace/walk.js";
 import { parseConfig, readConfigFile } from "../../../../config/files/config-file.js";
 import { homePaths } from "../../../../config/paths.js";
-import type { LockOwner } from "../../../../messages/rollout-writer.js";
+import type { LockOwner } from "../../../../messages/actors/rollout-writer.js";
 import { blobFolder, blobHash, isBlobName } from "../../../../rollouts/file/blobs.js";
 import { isOwnerDead, readLock, describeOwner, lockHolder, isStaleSocket } from "../../../../rollouts/file/lock.js";
 import { idFromFileName, snapshotFolder } from "../../../../rollouts/layout.js";

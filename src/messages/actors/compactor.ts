@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { CompactionPreview, CompactionTrigger, ItemSize, SummarySource } from "./compaction.js";
-import { WireApi } from "./config.js";
-import { Failure } from "./failure.js";
-import { ResponseItem } from "./response-item.js";
-import { RolloutLine } from "./rollout-line.js";
-import { TokenUsage } from "./token-usage.js";
+import { CompactionPreview, CompactionTrigger, ItemSize, SummarySource } from "../compaction.js";
+import { WireApi } from "../config.js";
+import { Failure } from "../failure.js";
+import { ResponseItem } from "../response-item.js";
+import { RolloutLine } from "../rollout-line.js";
+import { TokenUsage } from "../token-usage.js";
 
 const count = z.number().int().nonnegative();
 
