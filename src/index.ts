@@ -1,5 +1,5 @@
 // The manager, the conversation handle, and the types in their signatures.
-export { ConversationManager } from "./manager.js";
+export { ConversationManager, type ManagerStats } from "./manager.js";
 export type { Tokenizer } from "./actors/compactor/tokenizer.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
