@@ -195,6 +195,7 @@ export class ConversationManager implements AsyncDisposable {
         config,
         store: this.#store,
         compactor: this.#compactor,
+        isShard: false,
         estimates: this.#estimates,
         strategies: [...strategies.keys()],
         gate,

@@ -98,6 +98,7 @@ export function offeredTools(
 /** What compaction needs from outside the conversation. */
 export interface CompactionContext {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  readonly isInOtherThread: boolean;
   readonly estimates: TokenEstimates;
   readonly settings: EffectiveCompaction;
   /** The names of the built-in and injected strategies. */

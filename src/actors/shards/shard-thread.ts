@@ -117,6 +117,7 @@ async function openHost(
     config,
     store: openStore(options, config, { homes, cpu: pool, redactor }),
     compactor: portRef(ports.compactor, "compactor"),
+    isShard: true,
     estimates: new TokenEstimates(tokenizer && withEstimateFallback(tokenizer, () => undefined)),
     strategies: [...strategies.keys()],
     gate,

@@ -209,7 +209,7 @@ export class AutoCompaction {
     if (active <= this.#limit * countFrom) return;
     const { cell } = this.#context;
     if (!this.#size.isCounted) {
-      tellCompactor(this.#context, { type: "count", ...historyRequest(this.#context, this.#settings) });
+      tellCompactor(this.#context, { type: "count", ...(await historyRequest(this.#context, this.#settings)) });
     }
     if (!this.#isBackground || active <= this.#limit * prepareFrom || this.#preparation !== undefined) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
@@ -220,7 +220,7 @@ export class AutoCompaction {
   async #prepare(signal: AbortSignal): Promise<void> {
     const context = this.#context;
     const { cell, publish } = context;
-    const request = historyRequest(this.#context, this.#settings);
+    const request = await historyRequest(this.#context, this.#settings);
     const { generation } = request;
     const summary = summaryOptions(this.#context, this.#request);
     const begun = await context.compaction.compactor
@@ -310,7 +310,7 @@ async function askForPlan(
   { settings, strategy, isUrgent }: Pick<CompactionRequest, "settings" | "strategy" | "isUrgent">,
   signal: AbortSignal,
 ): Promise<PlanAnswer> {
-  const op = { type: "plan", ...historyRequest(context, settings), strategy, isUrgent } as const;
+  const op = { type: "plan", ...(await historyRequest(context, settings)), strategy, isUrgent } as const;
   try {
     return await context.compaction.compactor.ask(op, signal);
   } catch (error) {
@@ -327,7 +327,7 @@ async function askForCompaction(
   const { read_files: readFiles = [], modified_files: modifiedFiles = [] } = context.cell.state.compaction ?? {};
   const op = {
     type: "summarize",
-    ...historyRequest(context, settings),
+    ...(await historyRequest(context, settings)),
     strategy,
     summary: summaryOptions(context, request),
     trigger,

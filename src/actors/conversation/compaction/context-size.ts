@@ -16,15 +16,21 @@ export interface HistoryRequest {
   readonly context: ContextFacts;
 }
 
-export function historyRequest(context: ConversationContext, settings: Settings): HistoryRequest {
-  const { cell } = context;
-  return {
-    conversationId: context.conversationId,
-    generation: cell.generation,
-    // In the compactor's own thread sending the items costs nothing.
-    history: { kind: "items", items: [...cell.state.history] },
-    context: new ContextSize(context, settings).facts,
-  };
+export async function historyRequest(context: ConversationContext, settings: Settings): Promise<HistoryRequest> {
+  const { conversationId, cell } = context;
+  const [generation, facts] = [cell.generation, new ContextSize(context, settings).facts];
+  return { conversationId, generation, history: await historySource(context), context: facts };
+}
+
+/** In the compactor's own thread sending the items costs nothing. From another one, it reads them from the file. */
+async function historySource({ cell, rollout, compaction }: ConversationContext): Promise<HistorySource> {
+  const items = [...cell.state.history];
+  if (!compaction.isInOtherThread || rollout.path === null) return { kind: "items", items };
+  const { path, bytes } = rollout;
+  const { status } = await rollout.flush();
+  return status === "saved"
+    ? { kind: "rollout", path, bytes, tail: [], length: items.length }
+    : { kind: "items", items };
 }
 
 /**

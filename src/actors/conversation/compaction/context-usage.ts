@@ -16,7 +16,7 @@ const maxToolChars = 80;
 export async function contextUsage(context: ConversationContext): Promise<ContextUsage> {
   const { cell } = context;
   const { settings } = cell;
-  const request = historyRequest(context, settings);
+  const request = await historyRequest(context, settings);
   const answer = await context.compaction.compactor.ask({ type: "usage", ...request });
   if (answer.status === "failed") throw new FailureError(makeFailure("internal", answer.reason));
   const { instructions, tools } = new ContextSize(context, settings).overhead;
@@ -43,7 +43,7 @@ export async function previewCompaction(
 ): Promise<CompactionPreview> {
   const problem = strategyProblem(context, strategy);
   if (problem !== undefined) throw new InvalidInputError(problem);
-  const request = historyRequest(context, context.cell.settings);
+  const request = await historyRequest(context, context.cell.settings);
   const answer = await context.compaction.compactor.ask({ type: "preview", ...request, strategy });
   if (answer.status === "failed") throw new FailureError(makeFailure("internal", answer.reason));
   return answer.preview;

@@ -45,6 +45,8 @@ interface HostParts {
   readonly config: Config;
   readonly store: Store;
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
+  /** Whether the actors that conversations share, such as the compactor, are in another thread. */
+  readonly isShard: boolean;
   readonly estimates: TokenEstimates;
   /** The names of the compaction strategies. */
   readonly strategies: readonly string[];
@@ -201,6 +203,7 @@ export class ConversationHost {
       contextWindow(model, config.models?.[model]?.contextWindow ?? config.contextWindow);
     return {
       compactor,
+      isInOtherThread: this.#parts.isShard,
       estimates,
       settings,
       strategies,
