@@ -165,7 +165,6 @@ export class Shard {
           ) as Promise<T extends keyof ConversationAnswers ? ConversationAnswers[T] : void>,
         stop: () => this.#release(conversationId),
       },
-      servers: undefined,
       state: () => readPlaced(conversationId, placement),
       close: () => this.#release(conversationId),
     };
