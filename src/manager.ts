@@ -290,6 +290,7 @@ export class ConversationManager implements AsyncDisposable {
         this.#awake.add(channel);
         return await this.#track(this.#openIn(again, sink));
       },
+      openServers: async (realRoot) => (await (await this.#hostHere()).openServers({ realRoot })).servers,
     });
     this.#channels.set(conversationId, channel);
     const opened = await this.#opened(channel, request);

@@ -7,19 +7,11 @@ import { Failure } from "../../src/messages/failure.js";
 import { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import { check } from "../../src/base/parse.js";
 import { ResponseItem } from "../../src/messages/response-item.js";
-import {
-  OpenOutcome,
-  RolloutWriterAnswers,
-  RolloutWriterEvent,
-  RolloutWriterOp,
-  RolloutWriterReport,
-  RolloutWriterSubmission,
-  SaveOutcome,
-} from "../../src/messages/actors/rollout-writer.js";
 import { RolloutLine } from "../../src/messages/rollout-line.js";
 import { Op, Submission } from "../../src/messages/submission.js";
 import { arbitraryOf } from "../support/arbitrary-of.js";
 
+/** The schemas of the public protocol and of files; `actor-messages.test.ts` has those of the actors. */
 const schemas = {
   Config,
   Event,
@@ -27,23 +19,17 @@ const schemas = {
   Failure,
   ModelEvent,
   ModelRequest,
-  OpenOutcome,
   Op,
   ResponseItem,
-  RolloutWriterAnswers,
-  RolloutWriterEvent,
-  RolloutWriterOp,
-  RolloutWriterReport,
-  RolloutWriterSubmission,
   RolloutLine,
-  SaveOutcome,
   Submission,
 } satisfies Record<string, z.ZodType>;
 
 for (const [name, schema] of Object.entries(schemas)) {
-  test(`every ${name} survives JSON unchanged`, () => {
+  test(`every ${name} survives a port and JSON unchanged`, () => {
     fc.assert(
       fc.property(arbitraryOf(schema), (value) => {
+        expect(structuredClone(value)).toEqual(value);
         const text = JSON.stringify(value);
         const read: unknown = check(schema as z.ZodType, JSON.parse(text), name);
         expect(JSON.stringify(read)).toBe(text);

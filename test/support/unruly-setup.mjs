@@ -41,6 +41,11 @@ const behaviours = {
     for (;;) kept.push(Array.from({ length: 10_000 }, () => kept.length));
   },
   run: (command) => calls("shell", { command }),
+  /** Calls a tool of an MCP server: its full name, and its arguments as JSON. */
+  mcp: (call) => {
+    const [name, ...args] = call.split(" ");
+    return calls(name, JSON.parse(args.join(" ") || "{}"));
+  },
   effect: (name) => calls("write_file", { path: name, content: name }),
 };
 

@@ -10,6 +10,7 @@ import type {
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
+import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
@@ -41,7 +42,6 @@ export interface EventSink {
 /** The way to a conversation's actor, in this thread or another. */
 export interface ConversationLink {
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
-  readonly servers: ConversationServers | undefined;
   /** The state of the conversation. It is read at once, so that it may block the caller. */
   state(): Readonly<ConversationState>;
   /** Ends the actor and releases its rollout and servers. */
@@ -58,6 +58,8 @@ interface ChannelListener {
   onEnd(): void;
   /** Opens a conversation that sleeps. */
   reopen(request: Resumption, sink: EventSink): Promise<ConversationLink | undefined>;
+  /** Leases the MCP servers of a project in this thread. */
+  openServers(root: string): Promise<ConversationServers | undefined>;
 }
 
 /**
@@ -77,6 +79,8 @@ export class ConversationChannel {
   /** Absent while it sleeps, and before it is opened. */
   #link: ConversationLink | undefined;
   #sink: LinkSink | undefined;
+  /** Created when they are first asked for. */
+  #servers: HandleServers | undefined;
   /** Set while the conversation falls asleep or wakes up. */
   #changing: Promise<unknown> | undefined;
   /** Number of asks without an answer. */
@@ -120,8 +124,27 @@ export class ConversationChannel {
     return this.#link !== undefined;
   }
 
-  get servers(): ConversationServers | undefined {
-    return this.#link?.servers;
+  /** Its MCP servers; undefined when it has none. */
+  get servers(): HandleServers | undefined {
+    if (this.mirror.servers === undefined) return undefined;
+    this.#servers ??= new HandleServers({
+      used: () => this.mirror.servers,
+      isAwake: () => this.isAwake && this.#changing === undefined && this.#ending === undefined,
+      awake: (work) => this.#whileAwake(work),
+      open: (root) => this.#listener.openServers(root),
+    });
+    return this.#servers;
+  }
+
+  /** Wakes the conversation, which does not fall asleep before the work is done. */
+  async #whileAwake<T>(work: () => Promise<T>): Promise<T> {
+    await this.#connected();
+    this.#asks += 1;
+    try {
+      return await work();
+    } finally {
+      this.#asks -= 1;
+    }
   }
 
   /** The state of the conversation. While it sleeps it is read from the rollout, which blocks the thread. */
@@ -227,7 +250,7 @@ export class ConversationChannel {
     if (answer?.status !== "asleep") return false;
     // The turn that waits for an approval ends without a trace; it continues when the conversation wakes.
     this.#sink?.mute();
-    await link.close();
+    await Promise.all([link.close(), this.#servers?.release()]);
     this.#link = undefined;
     this.#queue.release();
     if (answer.wakeAfterMs !== undefined) this.#wakeLater(answer.wakeAfterMs);
@@ -343,7 +366,7 @@ export class ConversationChannel {
   }
 
   async #end(): Promise<void> {
-    await this.#link?.close();
+    await Promise.all([this.#link?.close(), this.#servers?.release()]);
     this.#queue.close();
     this.#listener.onEnd();
   }

@@ -27,7 +27,7 @@ import {
 import type { UserInput } from "../../messages/user-input.js";
 import { isRetryable } from "../../providers/failures/answer-error.js";
 import { type HistoryMessage, messagesOf, type ToolCallRecord, toolCallsOf } from "../../rollouts/history-messages.js";
-import type { ConversationServers } from "../mcp/conversation-servers.js";
+import type { HandleServers } from "../mcp/handle-servers.js";
 import { type EventReader, sharedReader } from "../runtime/event-queue.js";
 import type { ConversationChannel } from "./channel.js";
 import { toOp, inlineImages, toInputOp, jsonCopy } from "./conversation-op.js";
@@ -289,11 +289,8 @@ export class Conversation implements AsyncDisposable {
     return valueOf(await this.#channel.ask({ type: "context_usage" }));
   }
 
-  /**
-   * Its MCP servers, with their tools, resources and prompts; undefined when it has none, and while it sleeps. See
-   * `wake`.
-   */
-  get servers(): ConversationServers | undefined {
+  /** Its MCP servers, with their tools, resources and prompts; undefined when it has none. To ask them wakes it. */
+  get servers(): HandleServers | undefined {
     return this.#channel.servers;
   }
 

@@ -26,6 +26,8 @@ export class ConversationMirror {
   turn: TurnView | undefined;
   /** The system prompt. */
   prompt: string;
+  /** Absent when it has no MCP servers. */
+  servers: Opened["servers"];
   /** The keys of commands that the user has approved for the whole conversation. */
   readonly approvedCommands: Set<string> = new Set();
   #unapprovedCalls: Set<string>;
@@ -40,6 +42,7 @@ export class ConversationMirror {
     this.usage = opened.usage;
     this.openTurn = opened.openTurn;
     this.prompt = opened.prompt;
+    this.servers = opened.servers;
     this.#unapprovedCalls = new Set(opened.unapprovedCalls);
   }
 
@@ -65,6 +68,7 @@ export class ConversationMirror {
         this.usage = change.usage;
         this.openTurn = change.openTurn;
         this.prompt = change.prompt;
+        this.servers = change.servers;
         this.#unapprovedCalls = new Set(change.unapprovedCalls);
         return;
       case "named":

@@ -1,21 +1,12 @@
+import type { PoolAnswers, PoolOp } from "../../messages/actors/pool.js";
 import type { CpuJobs, CpuPool } from "../../workers/cpu-pool.js";
 import { jobFailed, type JobOutcome } from "../../workers/jobs.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Ref } from "../runtime/actor.js";
 
-interface PoolOp {
-  readonly type: "run";
-  readonly job: keyof CpuJobs;
-  readonly input: unknown;
-}
-
-interface PoolAnswers {
-  readonly run: unknown;
-}
-
 /** The pool of the main thread, as a shard reaches it. Its threads serve all shards. */
 export function poolRef(pool: CpuPool): Pick<Ref<PoolOp, PoolAnswers>, "tell" | "ask"> {
-  const run = ({ job, input }: PoolOp, signal?: AbortSignal): Promise<unknown> =>
+  const run = ({ job, input }: PoolOp, signal?: AbortSignal): Promise<PoolAnswers["run"]> =>
     pool.run(job, input as never, signal === undefined ? {} : { signal });
   return {
     tell: async (op) => {

@@ -8,7 +8,7 @@ import { LearningRedactor } from "../../config/secrets/text-redactor.js";
 import { parsed } from "../../base/parse.js";
 import { Deferred } from "../../base/time/waiting.js";
 import type { ConversationMsg, ConversationOp } from "../../messages/actors/conversation.js";
-import type { PlaceOutcome, ShardAnswers, ShardOp } from "../../messages/actors/shard.js";
+import type { PlaceOutcome, ShardAnswers, ShardOp, ShardStarted } from "../../messages/actors/shard.js";
 import { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { LockOwner } from "../../messages/actors/rollout-writer.js";
@@ -32,7 +32,7 @@ import { EventBatches } from "./event-batches.js";
 import { remotePool } from "./pool-ref.js";
 import { loadSetup } from "./setup.js";
 import { ShardMemory } from "./shared-memory.js";
-import type { ShardStart, Started, ToShard } from "./start-shard.js";
+import type { ShardStart, ToShard } from "./start-shard.js";
 
 const beatMs = 250;
 
@@ -70,9 +70,9 @@ export async function serveShard(): Promise<void> {
     const host = await openHost(start, writer, receivers);
     const batches = new EventBatches(start.control, () => (memory.running = 0));
     serveRef(new Shard(host, batches, memory), start.control);
-    port.postMessage({ type: "started" } satisfies Started, []);
+    port.postMessage({ type: "started" } satisfies ShardStarted, []);
   } catch (error) {
-    port.postMessage({ type: "failed", message: messageOf(error) } satisfies Started, []);
+    port.postMessage({ type: "failed", message: messageOf(error) } satisfies ShardStarted, []);
   }
 }
 

@@ -2,7 +2,14 @@ import { statSync } from "node:fs";
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { Deferred, within } from "../../base/time/waiting.js";
 import type { ConversationAnswers, ConversationOp, OpenConversation } from "../../messages/actors/conversation.js";
-import type { PlaceOutcome, ShardAnswers, ShardEvent, ShardOp, ShardStats } from "../../messages/actors/shard.js";
+import type {
+  PlaceOutcome,
+  ShardAnswers,
+  ShardEvent,
+  ShardOp,
+  ShardStarted,
+  ShardStats,
+} from "../../messages/actors/shard.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Ref } from "../runtime/actor.js";
 import { makeFailure, messageOf } from "../runtime/failures.js";
@@ -11,7 +18,7 @@ import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import type { ConversationState } from "../conversation/state/state.js";
 import { readStateNow } from "../conversation/store/load-rollout.js";
 import { eachMsg } from "./event-batches.js";
-import type { Started, ToShard } from "./start-shard.js";
+import type { ToShard } from "./start-shard.js";
 import { ShardMemory } from "./shared-memory.js";
 
 const stopBoundMs = 15_000;
@@ -81,7 +88,7 @@ export class Shard {
       // The other messages are Comlink's.
       if (Array.isArray(message)) this.#receive(message as ShardEvent[]);
     });
-    this.#worker.on("message", (started: Started) => {
+    this.#worker.on("message", (started: ShardStarted) => {
       this.#started.resolve(started.type === "failed" ? started.message : undefined);
       if (started.type === "failed") void this.#worker.terminate();
     });
@@ -165,7 +172,6 @@ export class Shard {
           ) as Promise<T extends keyof ConversationAnswers ? ConversationAnswers[T] : void>,
         stop: () => this.#release(conversationId),
       },
-      servers: undefined,
       state: () => readPlaced(conversationId, placement),
       close: () => this.#release(conversationId),
     };

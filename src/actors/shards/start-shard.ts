@@ -1,7 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import type { LimitsEvent } from "../../messages/actors/limits.js";
-import type { McpEvent } from "../../messages/actors/mcp.js";
-import type { LockOwner } from "../../messages/actors/rollout-writer.js";
+import type { ShardNotice } from "../../messages/actors/shard.js";
 import { entryUrl } from "../../workers/entry-url.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { serveRef } from "../runtime/port-ref.js";
@@ -30,17 +28,8 @@ export interface ShardStart {
   readonly ports: Readonly<Record<Service, MessagePort>>;
 }
 
-/** Messages of the main thread, besides those on the ports. */
-export type ToShard =
-  | { readonly type: "owner"; readonly owner: LockOwner }
-  | { readonly type: "writer_port"; readonly port: MessagePort }
-  | { readonly type: "writer_failed"; readonly reason: string }
-  | { readonly type: "limits"; readonly event: LimitsEvent }
-  | { readonly type: "mcp"; readonly event: McpEvent }
-  | { readonly type: "secret"; readonly secret: string };
-
-/** The only message of a shard on its own port. Arrays of events come on the control port, before later answers. */
-export type Started = { readonly type: "started" } | { readonly type: "failed"; readonly message: string };
+/** Messages of the main thread, besides those on the ports. The port to the writer is the only one that is not data. */
+export type ToShard = ShardNotice | { readonly type: "writer_port"; readonly port: MessagePort };
 
 interface ShardRequest {
   readonly name: string;

@@ -140,6 +140,8 @@ export const MirrorChange = z.discriminatedUnion("type", [
     unapprovedCalls: z.array(z.string()),
     /** The system prompt. */
     prompt: z.string(),
+    /** Its MCP servers and the real path of the project they work for; absent when it has none. */
+    servers: z.object({ root: z.string(), names: z.array(z.string()) }).optional(),
   }),
   z.object({ type: z.literal("named"), name: z.string() }),
   z.object({ type: z.literal("pinned"), pinned: z.boolean() }),

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { ConversationMsg, ConversationOp, OpenConversation } from "./conversation.js";
 import { Failure } from "../failure.js";
-import { SaveOutcome } from "./rollout-writer.js";
+import { LimitsEvent } from "./limits.js";
+import { McpEvent } from "./mcp.js";
+import { LockOwner, SaveOutcome } from "./rollout-writer.js";
 
 const conversationId = z.string();
 
@@ -86,3 +88,22 @@ export const ShardEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("failed"), conversationId }),
 ]);
 export type ShardEvent = z.infer<typeof ShardEvent>;
+
+/** Messages to a shard that are no submissions: what its thread needs to know about the actors of the main thread. */
+export const ShardNotice = z.discriminatedUnion("type", [
+  /** The owner of the locks that the writer takes. */
+  z.object({ type: z.literal("owner"), owner: LockOwner }),
+  z.object({ type: z.literal("writer_failed"), reason: z.string() }),
+  z.object({ type: z.literal("limits"), event: LimitsEvent }),
+  z.object({ type: z.literal("mcp"), event: McpEvent }),
+  /** A secret that the shard has to redact. */
+  z.object({ type: z.literal("secret"), secret: z.string() }),
+]);
+export type ShardNotice = z.infer<typeof ShardNotice>;
+
+/** The first message of a shard: whether it can host conversations. */
+export const ShardStarted = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("started") }),
+  z.object({ type: z.literal("failed"), message: z.string() }),
+]);
+export type ShardStarted = z.infer<typeof ShardStarted>;

@@ -17,9 +17,9 @@ export async function runCompactTask(
   { modelContextWindow, countTokens }: CompactContext = {},
   input: readonly InlineInput[] = [],
 ): Promise<CompactionOutcome> {
-  const history = session.getHistory();
-  if (modelContextWindow !== undefined && !needsCompaction(history, modelContextWindow, countTokens)) {
-    return { status: "kept", reason: "the history is below the threshold" };
+  if (modelContextWindow !== undefined) {
+    const isLong = needsCompaction(await session.readHistory(), modelContextWindow, countTokens);
+    if (!isLong) return { status: "kept", reason: "the history is below the threshold" };
   }
   const instructions = inputText(input).trim();
   return await session.compact(instructions === "" ? {} : { instructions });
@@ -32,7 +32,7 @@ export async function runCompactTask(
 export async function getSummary(
   session: Conversation,
   _context: CompactContext = {},
-  history: readonly (ResponseItem | PlainItem)[] = session.getHistory(),
+  history?: readonly (ResponseItem | PlainItem)[],
 ): Promise<string> {
-  return await session.summarize(history);
+  return await session.summarize(history ?? (await session.readHistory()));
 }

@@ -147,7 +147,7 @@ export class ConversationHost {
   }
 
   /** Leases the servers of a project, with a notice for the user. */
-  async openServers({ realRoot }: ProjectRoots): Promise<{
+  async openServers({ realRoot }: Pick<ProjectRoots, "realRoot">): Promise<{
     readonly servers: ConversationServers | undefined;
     readonly notice: string | undefined;
   }> {

@@ -3,6 +3,7 @@ import { ConversationInUseError, EmptyRolloutError, InvalidInputError } from "..
 import { isConversationId, shownId } from "../../../base/text/conversation-id.js";
 import { conversationName } from "../../../base/text/conversation-name.js";
 import { counted } from "../../../base/text/counted.js";
+import type { ProjectRoots } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationMsg, OpenConversation } from "../../../messages/actors/conversation.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
@@ -111,6 +112,7 @@ async function create(host: ConversationHost, request: Creation, sink: EventSink
     shown: transcript.messages(),
     settings,
     prompt,
+    project,
     servers,
     saved,
     sessionSource: resumes === undefined ? host.source : { resume: resumes },
@@ -163,6 +165,7 @@ async function resume(
     shown,
     settings,
     prompt,
+    project,
     servers,
     saved: { status: "saved" },
     sessionSource: { resume: conversationId },
@@ -180,6 +183,7 @@ interface Prepared extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"
   readonly shown: ConversationCell["shown"];
   readonly settings: Settings;
   readonly prompt: ConversationPrompt;
+  readonly project: ProjectRoots;
   readonly servers: ConversationServers | undefined;
   readonly saved: SaveOutcome;
   readonly sessionSource: SessionSource;
@@ -244,7 +248,6 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
   return {
     ref,
     saved,
-    servers,
     state: () => state,
     rolloutBytes: () => rollout.bytes,
     close: async () => {
@@ -257,7 +260,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
 
 function openedChange(
   { state, settings, prompt }: ConversationCell,
-  { rollout, notice, reopening }: Prepared,
+  { rollout, notice, reopening, project, servers }: Prepared,
 ): Extract<ConversationMsg, { type: "mirror" }>["change"] {
   return {
     type: "opened",
@@ -272,6 +275,7 @@ function openedChange(
     ...(state.lastEnd === undefined || reopening === undefined ? {} : { lastEnd: state.lastEnd }),
     unapprovedCalls: [...state.approvals].flatMap(([callId, approval]) => (isUnanswered(approval) ? [callId] : [])),
     prompt,
+    ...(servers && { servers: { root: project.realRoot, names: servers.servers.map(({ name }) => name) } }),
   };
 }
 

@@ -41,11 +41,14 @@ async function change(context: ContextOf<"compact">): Promise<number> {
   await player.open({ signal, approve: terminalApprover(context, interruption) });
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   render = compactionRenderer(context);
-  const items = conversation.getHistory().length;
+  const itemsBefore = (await conversation.readHistory()).length;
   const watched = await player.watch(changed(context, conversation), signal);
   const { result: outcome } = watched;
   if (context.flags.json) await printLine(context, JSON.stringify(outcome));
-  else if (outcome.status === "compacted") await printLine(context, resultText(context, outcome, items, conversation));
+  else if (outcome.status === "compacted") {
+    const itemsAfter = (await conversation.readHistory()).length;
+    await printLine(context, resultText(context, outcome, [itemsBefore, itemsAfter]));
+  }
   const isFailure = await reportNotCompacted(context, watched);
   const failed = isFailure || (context.flags.undo && outcome.status !== "compacted");
   return interruption.exitCode ?? (failed ? exitCodes.failed : 0);
@@ -76,12 +79,10 @@ type Compacted = Extract<CompactionOutcome, { status: "compacted" }>;
 
 function resultText(
   { flags }: ContextOf<"compact">,
-  done: Compacted,
-  itemsBefore: number,
-  conversation: Conversation,
+  { tokensBefore, tokensAfter }: Compacted,
+  [itemsBefore, itemsAfter]: readonly [number, number],
 ): string {
-  const { tokensBefore, tokensAfter } = done;
   if (!flags.undo) return compactedText(tokensBefore, tokensAfter);
   const tokens = `${tokenText(tokensBefore)} → ${tokenText(tokensAfter)} tokens`;
-  return `Compaction undone: ${tokens}, ${itemsBefore} → ${conversation.getHistory().length} items`;
+  return `Compaction undone: ${tokens}, ${itemsBefore} → ${itemsAfter} items`;
 }

@@ -26,7 +26,8 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   if (isInteractive) return await converse(context, current);
   using interruption = watchSignals(context.terminal);
-  if (current.messages > 0) await context.tell(`Resumed conversation with ${counted(current.messages, "message")}`);
+  const messages = await current.countMessages();
+  if (messages > 0) await context.tell(`Resumed conversation with ${counted(messages, "message")}`);
   const exitCode = await answerLines(context, current, interruption);
   return interruption.exitCode ?? exitCode;
 }

@@ -83,8 +83,8 @@ export async function converse(context: CommandContext, current: CurrentConversa
 async function greet(context: CommandContext, current: CurrentConversation): Promise<void> {
   const { provider, model } = current.labels;
   await printLine(context, `cody ${version}, ${provider} (${model}), ${current.id}`);
-  if (current.messages > 0)
-    await printLine(context, `Resumed conversation with ${counted(current.messages, "message")}`);
+  const messages = await current.countMessages();
+  if (messages > 0) await printLine(context, `Resumed conversation with ${counted(messages, "message")}`);
   await printLine(context, "Type /help for commands.");
 }
 

@@ -94,9 +94,9 @@ export class CurrentConversation {
     };
   }
 
-  /** The number of messages of the user and the model. */
-  get messages(): number {
-    const history = this.#player?.conversation.getHistory() ?? [];
+  /** Counts the messages of the user and the model. */
+  async countMessages(): Promise<number> {
+    const history = (await this.#player?.conversation.readHistory()) ?? [];
     return history.filter((item) => isRealUserMessage(item) || (item.type === "message" && item.role === "assistant"))
       .length;
   }

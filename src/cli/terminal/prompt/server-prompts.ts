@@ -1,4 +1,4 @@
-import type { ConversationServers } from "../../../actors/mcp/conversation-servers.js";
+import type { HandleServers } from "../../../actors/mcp/handle-servers.js";
 import { toolName } from "../../../actors/mcp/listed-tools.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
@@ -67,7 +67,7 @@ export async function serversText(current: CurrentConversation, signal: AbortSig
   return [...states, ...(prompts.length === 0 ? [] : ["Prompts:", ...prompts])];
 }
 
-async function promptsOf(servers: ConversationServers | undefined, signal: AbortSignal): Promise<ServerPrompt[]> {
+async function promptsOf(servers: HandleServers | undefined, signal: AbortSignal): Promise<ServerPrompt[]> {
   const { prompts = {} } = (await servers?.describe(signal)) ?? {};
   const usedNames = new Set<string>();
   return Object.entries(prompts).flatMap(([server, listed]) =>
