@@ -9,8 +9,13 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import { ConversationChannel, type ConversationLink, type EventSink } from "./actors/conversation/channel.js";
-import { Conversation } from "./actors/conversation/handle.js";
+import {
+  type ChannelListener,
+  ConversationChannel,
+  type ConversationLink,
+  type EventSink,
+} from "./actors/conversation/channel.js";
+import { Conversation, type HistoryParts } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
 import { ConversationHost } from "./actors/conversation/open/host.js";
 import { idOfNew, openConversation } from "./actors/conversation/open/open-conversation.js";
@@ -93,7 +98,6 @@ export class ConversationManager implements AsyncDisposable {
   /** Hosts the conversations of this thread. */
   #host: Promise<ConversationHost> | undefined;
   readonly #loadHost: () => Promise<ConversationHost>;
-  readonly #config: Config;
   /** Absent when all conversations run in this thread. */
   readonly #shards: Shards | undefined;
   /** Files of conversations outside of the conversation directories, by id. */
@@ -106,6 +110,21 @@ export class ConversationManager implements AsyncDisposable {
   readonly #awake: IdleConversations;
   /** The channels of conversations that have not ended. */
   readonly #channels = new Map<string, ConversationChannel>();
+  readonly #listener: ChannelListener = {
+    onEvent: (event) => this.#all.publish(event),
+    onAsleep: (channel) => this.#awake.delete(channel),
+    onEnd: (channel) => {
+      this.#live.delete(channel.id);
+      this.#channels.delete(channel.id);
+      this.#awake.delete(channel);
+    },
+    reopen: async (channel, request, sink) => {
+      this.#awake.add(channel);
+      return await this.#track(this.#openIn(request, sink));
+    },
+    openServers: async (realRoot) => (await (await this.#hostHere()).openServers({ realRoot })).servers,
+  };
+  readonly #historyParts: HistoryParts;
   readonly #resuming = new Map<string, Promise<Conversation>>();
   readonly #all = new AllEvents((id, callId) => this.#live.get(id)?.awaitsApproval(callId) ?? false);
   /** Pending work that shutdown waits for, such as opening a conversation. */
@@ -118,7 +137,6 @@ export class ConversationManager implements AsyncDisposable {
     const isSaved = effectiveSetting(config, "persistence.enabled") && given.recorder === undefined;
     const outbox = isSaved ? (given.outbox ?? openOutbox(given.env ?? {})) : undefined;
     const options: ManagerOptions = { ...given, ...(outbox && { outbox }) };
-    this.#config = config;
     this.#now = options.now ?? (() => new Date());
     this.#tokenizer = options.tokenizer;
     const homes = resolveHomes({ home: options.home, env: options.env ?? {}, homedir });
@@ -144,6 +162,10 @@ export class ConversationManager implements AsyncDisposable {
     this.#estimates = new TokenEstimates(
       options.tokenizer && withEstimateFallback(options.tokenizer, (message) => this.#warn(message)),
     );
+    this.#historyParts = {
+      maxTurns: effectiveSetting(config, "history.maxSize"),
+      countTokens: (text) => this.#estimates.ofText(text),
+    };
     this.#limits = startLimits(config.limits ?? {}, (event) => {
       gate.receive(event);
       this.#shards?.broadcast({ type: "limits", event });
@@ -279,28 +301,12 @@ export class ConversationManager implements AsyncDisposable {
   /** Opens a conversation and connects a handle to it; returns undefined when only Codex may write to it. */
   async #open(request: OpenConversation): Promise<Omit<NewConversation, "conversationId"> | undefined> {
     const { conversationId } = request;
-    const channel = new ConversationChannel(conversationId, {
-      onEvent: (event) => this.#all.publish(event),
-      onEnd: () => {
-        this.#live.delete(conversationId);
-        this.#channels.delete(conversationId);
-        this.#awake.delete(channel);
-      },
-      reopen: async (again, sink) => {
-        this.#awake.add(channel);
-        return await this.#track(this.#openIn(again, sink));
-      },
-      openServers: async (realRoot) => (await (await this.#hostHere()).openServers({ realRoot })).servers,
-    });
+    const channel = new ConversationChannel(conversationId, this.#listener);
     this.#channels.set(conversationId, channel);
     const opened = await this.#opened(channel, request);
     if (opened === undefined) return undefined;
     await this.#closeAfterShutdown(opened);
-    const conversation = new Conversation({
-      channel,
-      maxTurns: effectiveSetting(this.#config, "history.maxSize"),
-      countTokens: (text) => this.#estimates.ofText(text),
-    });
+    const conversation = new Conversation(channel, this.#historyParts);
     this.#live.set(conversationId, conversation);
     this.#awake.add(channel);
     return { conversation, saved: opened.saved };

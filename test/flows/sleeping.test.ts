@@ -195,6 +195,33 @@ test("a reader that was behind is told how many events it missed", async () => {
   expect(events.seen[1]?.seq).toBe(lagged.to + 1);
 });
 
+test("a reader that starts while the conversation sleeps is told at once what it missed", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("first");
+  expect(await conversation.sleep()).toBe(true);
+  const { value } = await conversation.events({ since: 2 }).next();
+  expect(value).toMatchObject({ msg: { type: "lagged", from: 2 } });
+  expect(conversation.isAwake).toBe(false);
+});
+
+test("after a sleep the last turn has its id and status, and its contents are in the history", async () => {
+  const { conversation } = await openConversation({ provider: scripted([says("one")]) });
+  await conversation.processMessage("first");
+  const { turnId, startedAt } = conversation.turn ?? {};
+  expect(conversation.turn).toMatchObject({ text: "one", input: [{ type: "text", text: "first" }] });
+  expect(await conversation.sleep()).toBe(true);
+  const ended = {
+    turnId,
+    startedAt,
+    status: { status: "completed" },
+    text: "",
+    reasoning: "",
+    input: [],
+    toolCalls: [],
+  };
+  expect(conversation.turn).toMatchObject(ended);
+});
+
 test("an idle conversation goes to sleep by itself", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { manager } = await openManager({ providers: [provider], idleAfter: 1 });

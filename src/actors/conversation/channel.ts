@@ -12,9 +12,9 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
-import { EventQueue, type EventReader } from "../runtime/event-queue.js";
+import { EventQueue, type EventReader, type EventSource } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
-import { deltaRuns, eventWeight, mergeDeltas, OpenApprovalEvents } from "./events.js";
+import { conversationEvents, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
 import { readStateNow } from "./store/load-rollout.js";
@@ -52,29 +52,36 @@ type Resumption = Extract<OpenConversation, { mode: "resume" }>;
 
 type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
 
-interface ChannelListener {
+/** The manager of many channels. */
+export interface ChannelListener {
   onEvent(event: Event): void;
+  onAsleep(channel: ConversationChannel): void;
   /** Called once, when the conversation has ended. */
-  onEnd(): void;
+  onEnd(channel: ConversationChannel): void;
   /** Opens a conversation that sleeps. */
-  reopen(request: Resumption, sink: EventSink): Promise<ConversationLink | undefined>;
+  reopen(channel: ConversationChannel, request: Resumption, sink: EventSink): Promise<ConversationLink | undefined>;
   /** Leases the MCP servers of a project in this thread. */
   openServers(root: string): Promise<ConversationServers | undefined>;
 }
 
+const noInputs: ReadonlyMap<string, InputOp> = new Map();
+
 /**
  * The handle's side of a conversation: it numbers the events, keeps the readers and the mirror, and knows which inputs
  * have not begun. It stays the same while the actor behind it sleeps or is replaced.
+ *
+ * A process may have 100,000 that sleep, so what a sleeping one does not need is created on first use.
  */
-export class ConversationChannel {
+export class ConversationChannel implements EventSource<Event> {
   readonly id: string;
   /** The time of the last submission or event. */
   lastActiveAt = performance.now();
   readonly #listener: ChannelListener;
-  readonly #requests: OpenApprovalEvents<Event>;
+  /** Absent until an approval is requested. */
+  #requests: OpenApprovalEvents<Event> | undefined;
   readonly #queue: EventQueue<Event>;
   /** Inputs whose turn has not begun, by submission. */
-  readonly #inputs = new Map<string, InputOp>();
+  #inputs = noInputs;
   #mirror: ConversationMirror | undefined;
   /** Absent while it sleeps, and before it is opened. */
   #link: ConversationLink | undefined;
@@ -91,17 +98,7 @@ export class ConversationChannel {
   constructor(id: string, listener: ChannelListener) {
     this.id = id;
     this.#listener = listener;
-    this.#requests = new OpenApprovalEvents<Event>(
-      (request) => request,
-      (_, callId) => this.#mirror?.awaitsApproval(callId) ?? false,
-    );
-    this.#queue = new EventQueue<Event>({
-      merge: mergeDeltas,
-      runs: deltaRuns,
-      weigh: eventWeight,
-      lagged: (from, to) => this.#event({ type: "lagged", from, to }, "", to),
-      onLagged: () => this.#requests.all(),
-    });
+    this.#queue = new EventQueue<Event>(conversationEvents, this);
   }
 
   /** Opens the conversation behind the channel with a function that may open none. */
@@ -168,13 +165,13 @@ export class ConversationChannel {
     try {
       const send = async (link: ConversationLink): Promise<unknown> => {
         // Not earlier: the recovery of a lost conversation sends every input that it finds.
-        if (input !== undefined) this.#inputs.set(id, input);
+        if (input !== undefined) this.#inputs = new Map([...this.#inputs, [id, input]]);
         return await link.ref.tell(op, id);
       };
       await this.#repeated(send, input === undefined);
       return id;
     } catch (error) {
-      this.#inputs.delete(id);
+      this.#forgetInput(id);
       throw error;
     }
   }
@@ -252,7 +249,10 @@ export class ConversationChannel {
     this.#sink?.mute();
     await Promise.all([link.close(), this.#servers?.release()]);
     this.#link = undefined;
+    this.#sink = undefined;
     this.#queue.release();
+    this.#mirror?.release();
+    this.#listener.onAsleep(this);
     if (answer.wakeAfterMs !== undefined) this.#wakeLater(answer.wakeAfterMs);
     return true;
   }
@@ -275,7 +275,7 @@ export class ConversationChannel {
   async #wake({ settings, approvedCommands }: ConversationMirror): Promise<ConversationLink> {
     const reopening = { settings, approvedCommands: [...approvedCommands] };
     const request = { mode: "resume" as const, conversationId: this.id, config: {}, reopening };
-    const link = await this.open((sink) => this.#listener.reopen(request, sink));
+    const link = await this.open((sink) => this.#listener.reopen(this, request, sink));
     if (link === undefined) throw new Error(`conversation ${this.id} cannot be opened again`);
     return link;
   }
@@ -332,7 +332,7 @@ export class ConversationChannel {
     this.#follow(msg, submissionId);
     if (msg.type === "mirror") return;
     const event = this.#event(msg, submissionId, this.#seq++);
-    this.#requests.note(event);
+    if (isApprovalMsg(msg)) this.#noteRequest(event);
     this.#listener.onEvent(event);
     this.#queue.publish(event);
     // Whatever caused the shutdown, no event follows this one.
@@ -368,11 +368,28 @@ export class ConversationChannel {
   async #end(): Promise<void> {
     await Promise.all([this.#link?.close(), this.#servers?.release()]);
     this.#queue.close();
-    this.#listener.onEnd();
+    this.#listener.onEnd(this);
+  }
+
+  lagged(from: number, to: number): Event {
+    return this.#event({ type: "lagged", from, to }, "", to);
+  }
+
+  /** The approval requests that are still open. */
+  onLagged(): readonly Event[] {
+    return this.#requests?.all() ?? [];
+  }
+
+  #noteRequest(request: Event): void {
+    this.#requests ??= new OpenApprovalEvents<Event>(
+      (event) => event,
+      (_, callId) => this.#mirror?.awaitsApproval(callId) ?? false,
+    );
+    this.#requests.note(request);
   }
 
   #isAsked(approvalId: string): boolean {
-    return this.#requests.all().some(({ msg }) => isApprovalMsg(msg) && msg.approval_id === approvalId);
+    return this.onLagged().some(({ msg }) => isApprovalMsg(msg) && msg.approval_id === approvalId);
   }
 
   #follow(msg: ConversationMsg, submissionId: string): void {
@@ -383,7 +400,13 @@ export class ConversationChannel {
     }
     this.#mirror?.apply(msg, submissionId, input);
     // An error before the turn has begun refuses the input.
-    if (msg.type === "task_started" || msg.type === "error") this.#inputs.delete(submissionId);
+    if (msg.type === "task_started" || msg.type === "error") this.#forgetInput(submissionId);
+  }
+
+  #forgetInput(id: string): void {
+    if (!this.#inputs.has(id)) return;
+    const others = [...this.#inputs].filter(([other]) => other !== id);
+    this.#inputs = others.length === 0 ? noInputs : new Map(others);
   }
 
   /** Publishes the end of a turn that was recorded before the actor was lost, or never will be. */
@@ -396,7 +419,7 @@ export class ConversationChannel {
       this.publish({ type: "turn_aborted", turn_id: openTurn, reason: "interrupted" }, openTurn);
     }
     // Begun, so that the conversation ends or continues it.
-    for (const id of [endedId, stillOpen]) if (id !== undefined) this.#inputs.delete(id);
+    for (const id of [endedId, stillOpen]) if (id !== undefined) this.#forgetInput(id);
   }
 
   #event(msg: EventMsg, id: string, seq: number): Event {

@@ -1,10 +1,19 @@
 import type { ConversationMsg } from "../../messages/actors/conversation.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import type { FileChange } from "../../messages/tools/file-change.js";
-import { EventQueue, type EventReader, type EventRuns } from "../runtime/event-queue.js";
+import {
+  EventQueue,
+  type EventQueueOptions,
+  type EventReader,
+  type EventRuns,
+  type EventSource,
+} from "../runtime/event-queue.js";
 
 /** Stores runs of deltas as texts: most events are deltas, and an event takes ten times the memory of its text. */
-export const deltaRuns: EventRuns<Event> = { text: continuingText, event: withDeltaText };
+const deltaRuns: EventRuns<Event> = { text: continuingText, event: withDeltaText };
+
+/** The options of each conversation's own queue. */
+export const conversationEvents: EventQueueOptions<Event> = { merge: mergeDeltas, runs: deltaRuns, weigh: eventWeight };
 
 /** An event numbered over all conversations; it keeps its number within its own conversation as well. */
 interface NumberedEvent {
@@ -12,8 +21,15 @@ interface NumberedEvent {
   readonly event: Event;
 }
 
+const allEventsOptions: EventQueueOptions<NumberedEvent> = {
+  merge,
+  // No reader starts at an earlier number.
+  replay: 0,
+  weigh: ({ event }) => eventWeight(event),
+};
+
 /** One stream of the events of all conversations. It costs nothing until it is first read. */
-export class AllEvents {
+export class AllEvents implements EventSource<NumberedEvent> {
   readonly #requests: OpenApprovalEvents<NumberedEvent>;
   #queue: EventQueue<NumberedEvent> | undefined;
   #published = 0;
@@ -40,25 +56,22 @@ export class AllEvents {
   }
 
   #opened(): EventQueue<NumberedEvent> {
-    this.#queue ??= new EventQueue<NumberedEvent>({
-      merge,
-      // No reader starts at an earlier number.
-      replay: 0,
-      weigh: ({ event }) => eventWeight(event),
-      lagged,
-      onLagged: () => this.#requests.all(),
-    });
+    this.#queue ??= new EventQueue<NumberedEvent>(allEventsOptions, this);
     return this.#queue;
+  }
+
+  lagged(from: number, to: number): NumberedEvent {
+    return { seq: to, event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } } };
+  }
+
+  onLagged(): readonly NumberedEvent[] {
+    return this.#requests.all();
   }
 }
 
 function merge(older: NumberedEvent, newer: NumberedEvent): NumberedEvent | undefined {
   const event = mergeDeltas(older.event, newer.event);
   return event && { seq: newer.seq, event };
-}
-
-function lagged(from: number, to: number): NumberedEvent {
-  return { seq: to, event: { id: "", seq: to, conversation_id: "", msg: { type: "lagged", from, to } } };
 }
 
 /** Not a generator: one that waits for an event could not be left before the event comes. */

@@ -32,7 +32,6 @@ import { type EventReader, sharedReader } from "../runtime/event-queue.js";
 import type { ConversationChannel } from "./channel.js";
 import { toOp, inlineImages, toInputOp, jsonCopy } from "./conversation-op.js";
 import type { TurnView } from "./mirror.js";
-import type { ConversationState } from "./state/state.js";
 
 /** Codes of temporary problems: other work is running, or the disk has no room. */
 const temporaryCodes: ReadonlySet<FailureCode> = new Set(["busy", "not_saved"]);
@@ -56,20 +55,14 @@ export class Conversation implements AsyncDisposable {
   readonly #channel: ConversationChannel;
   readonly #own: EventReader<Event>;
   /** Each submission waits for the one before, so that an image that takes time to read is not overtaken. */
-  #submitted: Promise<unknown> = Promise.resolve();
+  #submitted: Promise<unknown> | undefined;
 
-  constructor(parts: HandleParts) {
-    const { channel, maxTurns, countTokens } = parts;
+  /** Only the manager creates one. */
+  constructor(channel: ConversationChannel, parts: HistoryParts) {
     this.id = channel.id;
     this.rolloutPath = channel.mirror.rolloutPath;
     this.notice = channel.mirror.notice;
-    this.history = new ConversationHistory({
-      state: () => channel.state(),
-      totalTokens: () => channel.mirror.usage?.total_token_usage.total_tokens ?? 0,
-      maxTurns,
-      countTokens,
-      clear: () => this.#clear(),
-    });
+    this.history = new ConversationHistory(channel, parts);
     this.#channel = channel;
     this.#own = channel.reader({ since: 0 });
   }
@@ -138,10 +131,19 @@ export class Conversation implements AsyncDisposable {
    */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
     const op = inlineImages(check(Op, toOp(input), "submission"), this.settings.cwd);
-    const submitted = this.#submitted.then(async () => await this.#send(await op));
+    const before = this.#submitted;
+    const submitted = (async () => {
+      await before;
+      return await this.#send(await op);
+    })();
     // The next submission does not depend on whether this one was refused.
-    this.#submitted = submitted.catch(() => undefined);
-    return await submitted;
+    const settled = submitted.then(ignore, ignore);
+    this.#submitted = settled;
+    try {
+      return await submitted;
+    } finally {
+      if (this.#submitted === settled) this.#submitted = undefined;
+    }
   }
 
   async #send(op: ConversationOp): Promise<string> {
@@ -204,11 +206,6 @@ export class Conversation implements AsyncDisposable {
     const checked = copies.map((item, index) => withoutSystemRole(check(ResponseItemSchema, item, `item ${index}`)));
     const answer = await this.#channel.ask({ type: "replace_history", items: checked });
     if (answer === "busy") throw refusalError("busy", "history cannot be replaced while a turn runs");
-  }
-
-  async #clear(): Promise<void> {
-    const answer = await this.#channel.ask({ type: "clear_history" });
-    if (answer === "busy") throw refusalError("busy", "history cannot be cleared while a turn runs");
   }
 
   /**
@@ -334,12 +331,7 @@ function ignoreClosedRequest(error: unknown): void {
   if (!(error instanceof FailureError) || error.code !== "invalid_request") throw error;
 }
 
-/** The parts of a handle; only the manager creates one. */
-interface HandleParts {
-  readonly channel: ConversationChannel;
-  readonly maxTurns: number;
-  readonly countTokens: (text: string) => number;
-}
+function ignore(): void {}
 
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
@@ -397,25 +389,25 @@ export interface CompletedTurn {
   readonly timestamp: string;
 }
 
-interface HistoryParts {
-  readonly state: () => Readonly<ConversationState>;
-  readonly totalTokens: () => number;
+/** The same for all conversations of a manager. */
+export interface HistoryParts {
   readonly maxTurns: number;
   readonly countTokens: (text: string) => number;
-  clear(): Promise<void>;
 }
 
 /** The history as the model sees it, turn by turn. Computed on each access; its JSON has three fields. */
 export class ConversationHistory {
+  readonly #channel: ConversationChannel;
   readonly #parts: HistoryParts;
 
-  constructor(parts: HistoryParts) {
+  constructor(channel: ConversationChannel, parts: HistoryParts) {
+    this.#channel = channel;
     this.#parts = parts;
   }
 
   /** The newest completed turns; older ones are in the rollout. */
   get turns(): CompletedTurn[] {
-    const { history, turnStarts: marks, openTurn } = this.#parts.state();
+    const { history, turnStarts: marks, openTurn } = this.#channel.state();
     const ended = marks.flatMap((mark, index) =>
       openTurn !== undefined && mark.id === openTurn.id ? [] : [{ ...mark, to: marks[index + 1]?.from }],
     );
@@ -432,7 +424,7 @@ export class ConversationHistory {
 
   /** Total token usage since the beginning, or since the history was cleared. */
   get total_tokens(): number {
-    return this.#parts.totalTokens();
+    return this.#channel.mirror.usage?.total_token_usage.total_tokens ?? 0;
   }
 
   /** Returns the messages that the model would see now. */
@@ -447,7 +439,8 @@ export class ConversationHistory {
 
   /** Clears the history and the token counts; the rollout keeps every line. Rejects while a turn runs. */
   async clear(): Promise<void> {
-    await this.#parts.clear();
+    const answer = await this.#channel.ask({ type: "clear_history" });
+    if (answer === "busy") throw refusalError("busy", "history cannot be cleared while a turn runs");
   }
 
   toJSON(): Pick<ConversationHistory, "turns" | "max_turns" | "total_tokens"> {
@@ -455,6 +448,6 @@ export class ConversationHistory {
   }
 
   #seen() {
-    return newestTurns(this.#parts.state().history, this.#parts.maxTurns);
+    return newestTurns(this.#channel.state().history, this.#parts.maxTurns);
   }
 }

@@ -27,6 +27,7 @@ export class IdleConversations {
     this.#timer ??= setInterval(() => this.#check(), Math.min(Math.max(this.#idleMs / 2, 10), maxCheckMs)).unref();
   }
 
+  /** Removes a conversation that sleeps or has ended. */
   delete(channel: ConversationChannel): void {
     this.#awake.delete(channel);
     if (this.#awake.size === 0) this.close();
@@ -42,11 +43,7 @@ export class IdleConversations {
     const idleMs = used > limit * tightHeap ? Math.min(tightIdleMs, this.#idleMs) : this.#idleMs;
     const before = performance.now() - idleMs;
     for (const channel of this.#awake) {
-      if (channel.lastActiveAt <= before) void this.#sleep(channel);
+      if (channel.lastActiveAt <= before) void channel.sleep();
     }
-  }
-
-  async #sleep(channel: ConversationChannel): Promise<void> {
-    if ((await channel.sleep()) && !channel.isAwake) this.delete(channel);
   }
 }

@@ -8,6 +8,31 @@ import { isRunnableCall, type RunnableCallItem } from "./calls/call-items.js";
 
 type Opened = Extract<MirrorChange, { type: "opened" }>;
 
+/** Shared, because an empty set takes 200 bytes. */
+const none: ReadonlySet<string> = new Set();
+
+const nothing: readonly never[] = [];
+
+/** Number of different values that are found again. */
+const maxShared = 64;
+
+/** Keeps equal values once: most conversations of a process have the same settings and the same prompt. */
+class SharedValues<T> {
+  readonly #values = new Map<string, T>();
+
+  of(key: string, value: T): T {
+    const shared = this.#values.get(key) ?? value;
+    this.#values.delete(key);
+    this.#values.set(key, shared);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > maxShared && oldest !== undefined) this.#values.delete(oldest);
+    return shared;
+  }
+}
+
+const sharedSettings = new SharedValues<Settings>();
+const sharedPrompts = new SharedValues<string>();
+
 /**
  * The small facts about a conversation that its handle answers at once, in the handle's thread. It changes only with
  * what the conversation publishes.
@@ -29,21 +54,21 @@ export class ConversationMirror {
   /** Absent when it has no MCP servers. */
   servers: Opened["servers"];
   /** The keys of commands that the user has approved for the whole conversation. */
-  readonly approvedCommands: Set<string> = new Set();
-  #unapprovedCalls: Set<string>;
+  approvedCommands: ReadonlySet<string> = none;
+  #unapprovedCalls: ReadonlySet<string>;
 
   constructor(opened: Opened) {
     this.rolloutPath = opened.rolloutPath;
     this.notice = opened.notice;
     this.name = opened.name;
     this.pinned = opened.pinned;
-    this.settings = opened.settings;
+    this.settings = shareSettings(opened.settings);
     this.turns = opened.turns;
     this.usage = opened.usage;
     this.openTurn = opened.openTurn;
-    this.prompt = opened.prompt;
+    this.prompt = sharedPrompts.of(opened.prompt, opened.prompt);
     this.servers = opened.servers;
-    this.#unapprovedCalls = new Set(opened.unapprovedCalls);
+    this.#unapprovedCalls = setOf(opened.unapprovedCalls);
   }
 
   /** Whether a call waits for the user's approval. */
@@ -57,19 +82,25 @@ export class ConversationMirror {
     else this.#event(msg, submissionId);
   }
 
+  /** Drops what a sleeping conversation does not answer: the contents of its last turn, which are in the history. */
+  release(): void {
+    if (this.openTurn === undefined) this.turn?.release();
+  }
+
   #change(change: MirrorChange, input: readonly InlineInput[]): void {
     switch (change.type) {
       case "opened":
-        this.rolloutPath = change.rolloutPath;
+        // An equal text from another thread or a directory would be another copy.
+        if (this.rolloutPath !== change.rolloutPath) this.rolloutPath = change.rolloutPath;
         this.name = change.name;
         this.pinned = change.pinned;
-        this.settings = change.settings;
+        this.settings = shareSettings(change.settings);
         this.turns = change.turns;
         this.usage = change.usage;
         this.openTurn = change.openTurn;
-        this.prompt = change.prompt;
+        this.prompt = sharedPrompts.of(change.prompt, change.prompt);
         this.servers = change.servers;
-        this.#unapprovedCalls = new Set(change.unapprovedCalls);
+        this.#unapprovedCalls = setOf(change.unapprovedCalls);
         return;
       case "named":
         this.name = change.name;
@@ -78,10 +109,10 @@ export class ConversationMirror {
         this.pinned = change.pinned;
         return;
       case "settings":
-        this.settings = change.settings;
+        this.settings = shareSettings(change.settings);
         return;
       case "prompt":
-        this.prompt = change.text;
+        this.prompt = sharedPrompts.of(change.text, change.text);
         return;
       case "turn":
         this.turn = new TurnView(change, input);
@@ -90,13 +121,13 @@ export class ConversationMirror {
         if (this.turn !== undefined) this.turn.status = change.turn;
         return;
       case "approval_requested":
-        this.#unapprovedCalls.add(change.callId);
+        this.#unapprovedCalls = setOf([...this.#unapprovedCalls, change.callId]);
         return;
       case "approval_decided":
-        this.#unapprovedCalls.delete(change.callId);
+        this.#unapprovedCalls = setOf([...this.#unapprovedCalls].filter((callId) => callId !== change.callId));
         return;
       case "command_approved":
-        this.approvedCommands.add(change.key);
+        this.approvedCommands = setOf([...this.approvedCommands, change.key]);
         return;
     }
   }
@@ -110,7 +141,7 @@ export class ConversationMirror {
       case "task_complete":
       case "turn_aborted":
         this.openTurn = undefined;
-        this.#unapprovedCalls.clear();
+        this.#unapprovedCalls = none;
         return;
       case "token_count":
         if (msg.info !== null) this.usage = msg.info;
@@ -121,40 +152,70 @@ export class ConversationMirror {
   }
 }
 
-/** The running turn, or the last one, with what is not in the history because it is unfinished. */
+function shareSettings(settings: Settings): Settings {
+  return sharedSettings.of(JSON.stringify(settings), settings);
+}
+
+function setOf(values: readonly string[]): ReadonlySet<string> {
+  return values.length === 0 ? none : new Set(values);
+}
+
+/**
+ * The running turn, or the last one, with what is not in the history because it is unfinished. When the conversation
+ * falls asleep, input, calls and texts of a turn that has ended are dropped.
+ */
 export class TurnView {
   readonly turnId: string;
   /** The submission that began it; empty if another process did. */
   readonly submissionId: string;
-  readonly startedAt: Date;
-  readonly input: readonly InlineInput[];
-  readonly toolCalls: RunnableCallItem[] = [];
+  readonly #startedAt: number;
+  #input: readonly InlineInput[];
+  #toolCalls: readonly RunnableCallItem[] = nothing;
   status: TurnStatus = { status: "processing" };
-  readonly #text = new GrowingText();
-  readonly #reasoning = new GrowingText();
+  #text: GrowingText | undefined;
+  #reasoning: GrowingText | undefined;
 
   constructor(turn: Extract<MirrorChange, { type: "turn" }>, input: readonly InlineInput[]) {
     this.turnId = turn.turnId;
     this.submissionId = turn.submissionId;
-    this.startedAt = new Date(turn.startedAt);
-    this.input = input;
+    this.#startedAt = turn.startedAt;
+    this.#input = input;
+  }
+
+  get startedAt(): Date {
+    return new Date(this.#startedAt);
+  }
+
+  get input(): readonly InlineInput[] {
+    return this.#input;
+  }
+
+  get toolCalls(): readonly RunnableCallItem[] {
+    return this.#toolCalls;
   }
 
   /** The answer so far. */
   get text(): string {
-    return this.#text.toString();
+    return this.#text?.toString() ?? "";
   }
 
   get reasoning(): string {
-    return this.#reasoning.toString();
+    return this.#reasoning?.toString() ?? "";
   }
 
   follow(msg: EventMsg): void {
-    if (msg.type === "agent_message_delta") this.#text.add(msg.delta);
-    else if (msg.type === "agent_reasoning_delta") this.#reasoning.add(msg.delta);
+    if (msg.type === "agent_message_delta") (this.#text ??= new GrowingText()).add(msg.delta);
+    else if (msg.type === "agent_reasoning_delta") (this.#reasoning ??= new GrowingText()).add(msg.delta);
     else if (msg.type === "raw_response_item") {
       const item = msg.item as ResponseItem;
-      if (isRunnableCall(item)) this.toolCalls.push(item);
+      if (isRunnableCall(item)) this.#toolCalls = [...this.#toolCalls, item];
     }
+  }
+
+  release(): void {
+    this.#input = nothing;
+    this.#toolCalls = nothing;
+    this.#text = undefined;
+    this.#reasoning = undefined;
   }
 }

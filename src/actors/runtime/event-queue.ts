@@ -23,28 +23,41 @@ export interface EventQueueOptions<E> {
   readonly merge?: (older: E, newer: E) => E | undefined;
   /** Selects the events that are stored compactly, as texts only. */
   readonly runs?: EventRuns<E>;
-  /** Creates the event that replaces all events from `from` to `to`, which a slow reader has missed. */
-  readonly lagged: (from: number, to: number) => E;
-  /** Returns events that no reader may miss. After a lag, those up to its end are repeated. */
-  readonly onLagged?: () => readonly E[];
 }
 
-/** Delivers events to any number of readers, each at its own pace. Event numbers have no gaps. */
+/** The publisher of a queue's events. Apart from the options, because those are the same for many queues. */
+export interface EventSource<E> {
+  /** Creates the event that replaces all events from `from` to `to`, which a slow reader has missed. */
+  lagged(from: number, to: number): E;
+  /** Returns events that no reader may miss. After a lag, those up to its end are repeated. */
+  onLagged?(): readonly E[];
+}
+
+/**
+ * Delivers events to any number of readers, each at its own pace. Event numbers have no gaps. After `release` it takes
+ * little memory, because a sleeping conversation keeps its queue.
+ */
 export class EventQueue<E extends { readonly seq: number }> {
   readonly #options: EventQueueOptions<E>;
-  readonly #readers = new Set<EventReader<E>>();
-  readonly #replay: Replay<E>;
+  readonly #source: EventSource<E>;
+  /** A list and not a set, which takes six times the memory. */
+  #readers: readonly EventReader<E>[] = [];
+  /** Absent when no events are kept. */
+  #replay: Replay<E> | undefined;
+  /** The number of the last event. */
+  #last: number | undefined;
   #isClosed = false;
 
-  constructor(options: EventQueueOptions<E>) {
+  constructor(options: EventQueueOptions<E>, source: EventSource<E>) {
     this.#options = options;
-    const { bound = defaultBound, replay = bound, weigh, runs } = options;
-    this.#replay = new Replay({ bound: replay, weigh, runs });
+    this.#source = source;
   }
 
   /** Never blocks; after `close` it does nothing. */
   publish(event: E): void {
     if (this.#isClosed) return;
+    this.#last = event.seq;
+    this.#replay ??= new Replay(this.#options);
     this.#replay.push(event);
     for (const reader of this.#readers) reader.receive(event);
   }
@@ -59,19 +72,30 @@ export class EventQueue<E extends { readonly seq: number }> {
   }
 
   /** Without `since` a reader receives only new events; with it, all events from that number on. */
-  reader(options: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
-    const { merge, weigh, lagged, onLagged, bound = defaultBound } = this.#options;
-    const readerOptions: ReaderOptions<E> = { merge, weigh, lagged, onLagged, bound: options.bound ?? bound };
-    const reader = new EventReader<E>(readerOptions, options.since, () => this.#readers.delete(reader));
-    if (options.since !== undefined) for (const event of this.#replay.events()) reader.receive(event);
+  reader({ since, bound }: { readonly since?: number; readonly bound?: number } = {}): EventReader<E> {
+    const options = bound === undefined ? this.#options : { ...this.#options, bound };
+    const reader = new EventReader<E>(options, this.#source, this, since);
+    if (since !== undefined) this.#repeatTo(reader);
     if (this.#isClosed) reader.close();
-    else this.#readers.add(reader);
+    else this.#readers = [...this.#readers, reader];
     return reader;
+  }
+
+  #repeatTo(reader: EventReader<E>): void {
+    if (this.#replay !== undefined) for (const event of this.#replay.events()) reader.receive(event);
+    else if (this.#last !== undefined) reader.missThrough(this.#last);
+  }
+
+  /** Called by a reader that needs no more events. */
+  unsubscribe(reader: EventReader<E>): void {
+    const index = this.#readers.indexOf(reader);
+    // Unlike `filter`, this makes no room for more.
+    if (index !== -1) this.#readers = this.#readers.toSpliced(index, 1);
   }
 
   /** Frees the kept and unread events. A reader that has not read all of them, unless it is lossless, lags. */
   release(): void {
-    this.#replay.clear();
+    this.#replay = undefined;
     for (const reader of this.#readers) reader.release();
   }
 
@@ -79,45 +103,44 @@ export class EventQueue<E extends { readonly seq: number }> {
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) reader.close();
-    this.#readers.clear();
+    this.#readers = [];
   }
 }
 
 /** Resolves one pending `next` call. */
 type Waiter<E> = (result: IteratorResult<E, undefined>) => void;
 
-interface ReaderOptions<E> {
-  readonly bound: number;
-  readonly weigh: ((event: E) => number) | undefined;
-  readonly merge: ((older: E, newer: E) => E | undefined) | undefined;
-  readonly lagged: (from: number, to: number) => E;
-  readonly onLagged: (() => readonly E[]) | undefined;
-}
-
 /** One reader of an event queue. `next` may be called again before it has resolved; the calls are served in order. */
 export class EventReader<E extends { readonly seq: number }> implements AsyncIterableIterator<E> {
-  readonly #options: ReaderOptions<E>;
-  readonly #unsubscribe: () => void;
+  readonly #options: EventQueueOptions<E>;
+  readonly #source: EventSource<E>;
+  readonly #queue: Pick<EventQueue<E>, "unsubscribe">;
   /** The number the reader needs next; undefined until its first event. */
   #position: number | undefined;
   /** The number of the last event that was dropped from the front of the backlog. */
   #droppedThrough: number | undefined;
-  #repeats: E[] = [];
+  #repeats: E[] | undefined;
   /** Unread events; those before `#head` have been taken. */
   #backlog: E[] = [];
   #head = 0;
   /** The total weight of the unread events. */
   #weight = 0;
-  readonly #waiting: Waiter<E>[] = [];
+  #waiting: Waiter<E>[] = [];
   #isClosed = false;
   #isLossless = false;
   /** Resolvers of pending `room` calls. */
-  #roomWaiters: (() => void)[] = [];
+  #roomWaiters: (() => void)[] | undefined;
 
-  constructor(options: ReaderOptions<E>, since: number | undefined, unsubscribe: () => void) {
+  constructor(
+    options: EventQueueOptions<E>,
+    source: EventSource<E>,
+    queue: Pick<EventQueue<E>, "unsubscribe">,
+    since: number | undefined,
+  ) {
     this.#options = options;
+    this.#source = source;
+    this.#queue = queue;
     this.#position = since;
-    this.#unsubscribe = unsubscribe;
   }
 
   /** While lossless, no event is dropped, and the publisher has to wait for `room`. */
@@ -130,7 +153,8 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   /** Resolves when a lossless reader has read enough to take more; undefined when it can take more now. */
   room(): Promise<void> | undefined {
     if (!this.#isFull) return undefined;
-    return new Promise((resolve) => void this.#roomWaiters.push(resolve));
+    const waiters = (this.#roomWaiters ??= []);
+    return new Promise((resolve) => void waiters.push(resolve));
   }
 
   /** Called by the queue: adds an event. Unless the reader is lossless, older events are dropped beyond the bound. */
@@ -151,10 +175,16 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     }
   }
 
-  /** Called by the queue: drops the unread events. */
+  /** Called by the queue: the events up to this one are not kept any more. */
+  missThrough(seq: number): void {
+    if (this.#position !== undefined && this.#position <= seq) this.#droppedThrough = seq;
+  }
+
+  /** Called by the queue: drops the unread events, and lists that have grown. */
   release(): void {
-    if (this.#isLossless || this.#unread === 0) return;
-    this.#droppedThrough = this.#backlog.at(-1)?.seq;
+    if (this.#waiting.length === 0) this.#waiting = [];
+    if (this.#isLossless && this.#unread > 0) return;
+    this.#droppedThrough = this.#backlog.at(-1)?.seq ?? this.#droppedThrough;
     this.#backlog = [];
     this.#head = 0;
     this.#weight = 0;
@@ -187,11 +217,11 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   return(): Promise<IteratorResult<E, undefined>> {
-    this.#unsubscribe();
+    this.#queue.unsubscribe(this);
     this.#backlog = [];
     this.#head = 0;
     this.#weight = 0;
-    this.#repeats = [];
+    this.#repeats = undefined;
     this.#droppedThrough = undefined;
     this.close();
     return Promise.resolve({ done: true, value: undefined });
@@ -205,13 +235,17 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     return this.#backlog.length - this.#head;
   }
 
+  get #bound(): number {
+    return this.#options.bound ?? defaultBound;
+  }
+
   get #isOverBound(): boolean {
-    return this.#unread > this.#options.bound || (this.#weight > maxUnreadWeight && this.#unread > 1);
+    return this.#unread > this.#bound || (this.#weight > maxUnreadWeight && this.#unread > 1);
   }
 
   get #isFull(): boolean {
     if (!this.#isLossless || this.#isClosed) return false;
-    return this.#unread > this.#options.bound / 2 || this.#weight > fullWeight;
+    return this.#unread > this.#bound / 2 || this.#weight > fullWeight;
   }
 
   #dropOverBound(): void {
@@ -219,8 +253,10 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   #notifyRoom(): void {
-    if (this.#roomWaiters.length === 0 || this.#isFull) return;
-    for (const resolve of this.#roomWaiters.splice(0)) resolve();
+    if (this.#roomWaiters === undefined || this.#isFull) return;
+    const waiters = this.#roomWaiters;
+    this.#roomWaiters = undefined;
+    for (const resolve of waiters) resolve();
   }
 
   #weightOf(event: E): number {
@@ -243,7 +279,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
 
   #take(): E | undefined {
     if (this.#droppedThrough !== undefined) return this.#lagEvent(this.#droppedThrough);
-    const repeat = this.#repeats.shift();
+    const repeat = this.#repeats?.shift();
     if (repeat !== undefined) return repeat;
     const event = this.#shift();
     if (event !== undefined) this.#position = event.seq + 1;
@@ -251,9 +287,9 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 
   #lagEvent(to: number): E {
-    const lagged = this.#options.lagged(this.#position ?? to, to);
+    const lagged = this.#source.lagged(this.#position ?? to, to);
     // Events after the lag are still in the backlog.
-    this.#repeats = (this.#options.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
+    this.#repeats = (this.#source.onLagged?.() ?? []).filter(({ seq }) => seq <= to);
     this.#droppedThrough = undefined;
     this.#position = to + 1;
     return lagged;
@@ -264,20 +300,13 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     if (event === undefined) return undefined;
     this.#head += 1;
     this.#weight -= this.#weightOf(event);
-    if (this.#head > this.#options.bound || this.#head === this.#backlog.length) {
+    if (this.#head > this.#bound || this.#head === this.#backlog.length) {
       this.#backlog.splice(0, this.#head);
       this.#head = 0;
     }
     this.#notifyRoom();
     return event;
   }
-}
-
-interface ReplayOptions<E> {
-  /** Number of events kept; 0 keeps none. */
-  readonly bound: number;
-  readonly weigh: ((event: E) => number) | undefined;
-  readonly runs: EventRuns<E> | undefined;
 }
 
 /** Stores consecutive events that differ only in their number and one text as a list of texts. */
@@ -295,17 +324,20 @@ interface EventRun<E> {
 
 /** The last events of a queue, kept for readers that start later. */
 class Replay<E extends { readonly seq: number }> {
-  readonly #options: ReplayOptions<E>;
+  readonly #options: EventQueueOptions<E>;
+  /** Number of events kept; 0 keeps none. */
+  readonly #bound: number;
   #runs: EventRun<E>[] = [];
   #count = 0;
   #weight = 0;
 
-  constructor(options: ReplayOptions<E>) {
+  constructor(options: EventQueueOptions<E>) {
     this.#options = options;
+    this.#bound = options.replay ?? options.bound ?? defaultBound;
   }
 
   push(event: E): void {
-    const { bound } = this.#options;
+    const bound = this.#bound;
     if (bound === 0) return;
     this.#add(event);
     // Many events are dropped at once, because the remaining runs have to be rebuilt.
@@ -313,18 +345,12 @@ class Replay<E extends { readonly seq: number }> {
     else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));
   }
 
-  clear(): void {
-    this.#runs = [];
-    this.#count = 0;
-    this.#weight = 0;
-  }
-
   events(): E[] {
     const all = this.#runs.flatMap(({ first, texts }) => [
       first,
       ...texts.map((text, index) => this.#options.runs?.event(first, first.seq + 1 + index, text) ?? first),
     ]);
-    return all.slice(Math.max(0, all.length - this.#options.bound));
+    return all.slice(Math.max(0, all.length - this.#bound));
   }
 
   #add(event: E): void {

@@ -5,6 +5,7 @@ import {
   type EventQueueOptions,
   type EventReader,
   type EventRuns,
+  type EventSource,
   sharedReader,
 } from "../../../src/actors/runtime/event-queue.js";
 
@@ -16,13 +17,18 @@ type Numbered =
 const item = (seq: number): Numbered => ({ seq, kind: "item" });
 const delta = (seq: number): Numbered => ({ seq, kind: "delta", from: seq });
 
-function queueOf(options: Partial<EventQueueOptions<Numbered>> = {}): EventQueue<Numbered> {
-  return new EventQueue<Numbered>({
-    lagged: (from, to) => ({ seq: to, kind: "lagged", from }),
-    merge: (older, newer) =>
-      older.kind === "delta" && newer.kind === "delta" ? { ...newer, from: older.from } : undefined,
-    ...options,
-  });
+function queueOf({
+  onLagged = () => [],
+  ...options
+}: EventQueueOptions<Numbered> & Pick<EventSource<Numbered>, "onLagged"> = {}): EventQueue<Numbered> {
+  return new EventQueue<Numbered>(
+    {
+      merge: (older, newer) =>
+        older.kind === "delta" && newer.kind === "delta" ? { ...newer, from: older.from } : undefined,
+      ...options,
+    },
+    { lagged: (from, to) => ({ seq: to, kind: "lagged", from }), onLagged },
+  );
 }
 
 async function readAll(reader: AsyncIterable<Numbered>): Promise<Numbered[]> {
@@ -75,6 +81,17 @@ describe("an event queue", () => {
     await room;
     queue.close();
     expect(await readAll(reader)).toEqual([item(9), item(10)]);
+  });
+
+  test("a reader that starts at a released event lags at once, and one that starts after it does not", async () => {
+    const queue = queueOf();
+    for (let seq = 1; seq <= 3; seq += 1) queue.publish(item(seq));
+    queue.release();
+    const [behind, current] = [queue.reader({ since: 2 }), queue.reader({ since: 4 })];
+    expect((await behind.next()).value).toEqual({ seq: 3, kind: "lagged", from: 2 });
+    queue.publish(item(4));
+    queue.close();
+    expect(await Promise.all([behind, current].map(readAll))).toEqual([[item(4)], [item(4)]]);
   });
 
   test("publishers do not wait for a lossless reader that has returned", async () => {
