@@ -1,15 +1,21 @@
-// Measures many conversations in one process: deltas/s, CPU, memory and loop delay, compared with a bare client.
+// Measures many conversations in one process: deltas/s, CPU, memory and loop delay, compared with a bare client; then
+// conversations in shards compared with conversations in the main thread. An empty SCALE_SIZES or SCALE_THREADS leaves
+// its part out.
+import { compareThreads } from "./scale/compare-threads.js";
 import { measuredIn, startServer } from "./scale/processes.js";
 import type { Load, Measured } from "./scale/load.js";
 import { met, printTable, whole } from "./support/table.js";
 
 const turns = 3;
 const deltas = 200;
-const sizes = (process.env["SCALE_SIZES"] ?? "1,10,100,1000").split(",").map(Number);
+const sizes = numbers(process.env["SCALE_SIZES"] ?? "1,10,100,1000");
+const threads = numbers(process.env["SCALE_THREADS"] ?? "0,1,2");
+const conversationsInThreads = Number(process.env["SCALE_CONVERSATIONS"] ?? 1_000);
+const rounds = Number(process.env["SCALE_ROUNDS"] ?? 1);
 const goals = { rate: 0.4, cpu: 2.5, rss: 2, wallAt30: 1.25, wallAt10: 2, loop: 3 };
 
 await using server = await startServer();
-for (const delayMs of [0, 10, 30]) {
+for (const delayMs of sizes.length === 0 ? [] : [0, 10, 30]) {
   const rows: string[][] = [];
   const ratios: string[][] = [];
   for (const conversations of sizes) {
@@ -39,6 +45,19 @@ for (const delayMs of [0, 10, 30]) {
     rows,
   );
   printTable("cody to the bare client", ["what", "N", "ratio", "goal", ""], ratios);
+}
+
+await compareThreads({
+  threads,
+  conversations: conversationsInThreads,
+  turns,
+  deltas,
+  rounds,
+  url: (delayMs) => server.url(delayMs),
+});
+
+function numbers(list: string): number[] {
+  return list.split(",").filter(Boolean).map(Number);
 }
 
 function row(what: string, load: Load, measured: Measured): string[] {

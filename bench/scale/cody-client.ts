@@ -23,7 +23,7 @@ export async function codyClient(load: Load, directory: string): Promise<Client>
 }
 
 /** Counts letters, because a slow reader receives merged deltas. */
-async function playTurn(conversation: Conversation, deltas: number): Promise<void> {
+export async function playTurn(conversation: Conversation, deltas: number): Promise<void> {
   const id = await conversation.submit("go on");
   let letters = 0;
   for await (const event of conversation.events()) {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Load, Measured } from "./load.js";
+import type { ThreadCost, ThreadLoad } from "./thread-load.js";
 
 /** The entry of the child processes: each measured client and the server run in their own. */
 const child = fileURLToPath(new URL("./threads/scale-child.js", import.meta.url));
@@ -20,6 +21,10 @@ export async function startServer(): Promise<{ url(delayMs: number): string } & 
 
 export async function measuredIn(what: "bare" | "cody", load: Load): Promise<Measured> {
   return (await answerOf(fork(child, [what, JSON.stringify(load)]))) as Measured;
+}
+
+export async function costIn(load: ThreadLoad): Promise<ThreadCost> {
+  return (await answerOf(fork(child, ["threads", JSON.stringify(load)]))) as ThreadCost;
 }
 
 async function answerOf(forked: ChildProcess): Promise<unknown> {

@@ -1,7 +1,8 @@
-// A child process of the benchmark `scale`: the server, or one of the two clients.
+// A child process of the benchmark `scale`: the server, one of the two clients, or a client with shards.
 import { bareClient } from "../scale/bare-client.js";
 import { type Load, measured, type OpenClient } from "../scale/load.js";
 import { codyClient } from "../scale/cody-client.js";
+import { playInThreads, type ThreadLoad } from "../scale/thread-load.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -10,6 +11,7 @@ const warmUp = { rounds: 3, conversations: 50, turns: 8 };
 
 const [what, text] = process.argv.slice(2);
 if (what === "server") await serve();
+else if (what === "threads") await playThreads(JSON.parse(text ?? "") as ThreadLoad);
 else await play(what === "bare" ? bareClient : codyClient, JSON.parse(text ?? "") as Load);
 
 /** Starts one server for each delay. */
@@ -34,5 +36,11 @@ async function play(open: OpenClient, load: Load): Promise<void> {
   }
   await using measuredDirectory = await temporaryDirectory();
   process.send?.(await measured(() => open(load, measuredDirectory.path)));
+  process.disconnect();
+}
+
+async function playThreads(load: ThreadLoad): Promise<void> {
+  await using directory = await temporaryDirectory();
+  process.send?.(await playInThreads(load, directory.path));
   process.disconnect();
 }
