@@ -11,7 +11,12 @@ import { replacementItems } from "../../../src/compaction/build-compaction.js";
 import { strategies } from "../../../src/compaction/strategy-for.js";
 import { TokenEstimates } from "../../../src/compaction/tokens/token-estimates.js";
 import { effectiveGroup } from "../../../src/config/settings/effective-settings.js";
-import type { CompactionResult, CompactorEvent, ContextFacts, HistorySource } from "../../../src/messages/actors/compactor.js";
+import type {
+  CompactionResult,
+  CompactorEvent,
+  ContextFacts,
+  HistorySource,
+} from "../../../src/messages/actors/compactor.js";
 import type { Provider } from "../../../src/providers/provider.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import type { OwnLine } from "../../../src/messages/rollout-line.js";
