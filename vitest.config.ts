@@ -8,8 +8,15 @@ const folders = {
   crash: ["test/crash"],
 };
 
+/** The flows that `npm test` runs a second time, with the conversations in worker threads; `npm run crash` runs all. */
+const shardedFlows = ["wire-turn", "wire-tools", "wire-resume", "wire-compaction", "wire-settings", "mcp"];
+
 /** Projects inherit nothing but the number of workers: what else the root has runs once for all of them. */
-function project(name: string, include: string[], exclude: string[] = []): TestProjectInlineConfiguration {
+function project(
+  name: string,
+  include: string[],
+  { exclude = [], env = {} }: { exclude?: string[]; env?: Record<string, string> } = {},
+): TestProjectInlineConfiguration {
   return {
     test: {
       name,
@@ -17,7 +24,7 @@ function project(name: string, include: string[], exclude: string[] = []): TestP
       exclude,
       isolate: false,
       // Node 20 reads these certificates at every start, and the tests start hundreds of processes.
-      env: { NODE_EXTRA_CA_CERTS: "", TZ: "UTC" },
+      env: { NODE_EXTRA_CA_CERTS: "", TZ: "UTC", ...env },
       testTimeout: 30_000,
       hookTimeout: 30_000,
     },
@@ -34,8 +41,15 @@ export default defineConfig({
     // Most tests wait for processes, threads and disks rather than compute.
     maxWorkers: 4,
     projects: [
-      project("unit", ["test/**/*.test.ts"], [...Object.values(folders).flatMap(filesIn), "test/system/**"]),
+      project("unit", ["test/**/*.test.ts"], {
+        exclude: [...Object.values(folders).flatMap(filesIn), "test/system/**"],
+      }),
       ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places))),
+      project(
+        "shards",
+        shardedFlows.map((name) => `test/flows/${name}.test.ts`),
+        { env: { CODY_TEST_THREADS: "2" } },
+      ),
     ],
   },
 });

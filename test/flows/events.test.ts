@@ -141,8 +141,9 @@ test("shutdown ends a running turn and its events, and refuses every later call"
   await events.until("turn_aborted");
   await events.until("shutdown_complete");
   await expect(events.until("warning")).rejects.toThrow("the events ended");
-  const refusal = { code: "actor_stopped", message: `conversation ${conversation.id}: stopped` };
+  const refusal = { code: "actor_stopped", message: `conversation ${conversation.id} has ended` };
   await expect(conversation.submit("more")).rejects.toMatchObject(refusal);
+  await expect(conversation.readHistory()).rejects.toMatchObject(refusal);
   await expect(manager.newConversation()).rejects.toThrow("the manager has been shut down");
   expect(manager.getConversation(conversation.id)).toBeUndefined();
 });

@@ -1,8 +1,14 @@
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { BroadcastChannel } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import { ConversationManager } from "../../src/manager.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event, EventMsg } from "../../src/messages/event.js";
+import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import type { Provider } from "../../src/providers/provider.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -39,7 +45,7 @@ export class EventLog {
 /** With this variable conversations fall asleep all the time, which must not make a difference. */
 const idleAfter = process.env["CODY_TEST_IDLE_MS"];
 
-/** With this variable conversations that need no injected objects run in so many threads. */
+/** With this variable conversations that need no injected objects but providers run in so many threads. */
 const threads = process.env["CODY_TEST_THREADS"];
 
 /**
@@ -54,8 +60,7 @@ export async function openManager(
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
     ...(idleAfter === undefined ? {} : { idleAfter: Number(idleAfter) }),
-    ...(threads === undefined ? {} : { threads: Number(threads) }),
-    ...options,
+    ...(threads === undefined ? options : { threads: Number(threads), ...(await forThreads(options)) }),
     home,
     cwd,
   });
@@ -82,4 +87,75 @@ export async function openConversation({ provider, ...options }: ManagerOptions 
     model: "scripted",
   });
   return { manager, home, cwd, conversation, conversationId, events: new EventLog(conversation) };
+}
+
+/**
+ * Replaces providers, which would tie the conversations to this thread, by a module that reaches them from any thread.
+ * Other injected objects stay, and the conversations too.
+ */
+async function forThreads({ providers, ...options }: ManagerOptions): Promise<ManagerOptions> {
+  // Conversations that are not saved stay in this thread too.
+  const isSaved = options.config?.persistence?.enabled !== false;
+  if (providers === undefined || !isSaved) return { ...options, ...(providers && { providers }) };
+  const channelName = randomUUID();
+  const channel = serveProviders(channelName, providers);
+  onTestFinished(() => channel.close());
+  const path = join(await temporaryFolder(), "setup.mjs");
+  const names = providers.map(({ name }) => name);
+  const source = new URL("./remote-providers.mjs", import.meta.url).href;
+  await writeFile(
+    path,
+    `import { remoteProviders } from ${JSON.stringify(source)};
+    export const providers = remoteProviders(${JSON.stringify(channelName)}, ${JSON.stringify(names)});`,
+  );
+  return { ...options, setup: pathToFileURL(path) };
+}
+
+/** The second argument is only for the linter, which knows no other `postMessage` than that of a window. */
+function toThreads(port: { postMessage(message: unknown, transfer: readonly []): void }, message: object): void {
+  port.postMessage(message, []);
+}
+
+/** The messages of `remote-providers.mjs`. */
+type StreamMessage =
+  | { readonly id: string; readonly type: "open"; readonly name: string; readonly request: ModelRequest }
+  | { readonly id: string; readonly type: "next" | "abort" | "return" };
+
+interface OpenStream {
+  readonly events: AsyncIterator<ModelEvent>;
+  readonly controller: AbortController;
+}
+
+/** Plays the streams of these providers for other threads, one event for each message. */
+function serveProviders(channelName: string, providers: readonly Provider[]): BroadcastChannel {
+  const channel = new BroadcastChannel(channelName);
+  const answer = (message: object): void => toThreads(channel, message);
+  const streams = new Map<string, OpenStream>();
+  const open = (name: string, request: ModelRequest): OpenStream => {
+    const controller = new AbortController();
+    const provider = providers.find((each) => each.name === name);
+    if (provider === undefined) throw new Error(`no provider ${name}`);
+    return { events: provider.stream(request, controller.signal)[Symbol.asyncIterator](), controller };
+  };
+  const receive = async (message: StreamMessage): Promise<void> => {
+    const { id, type } = message;
+    try {
+      if (type === "open") streams.set(id, open(message.name, message.request));
+      const stream = streams.get(id);
+      if (type === "abort") return stream?.controller.abort();
+      if (type === "return") {
+        streams.delete(id);
+        return void (await stream?.events.return?.());
+      }
+      answer({ id, outcome: await stream?.events.next() });
+    } catch (error) {
+      answer({ id, outcome: { error: error instanceof Error ? error.message : String(error) } });
+    }
+  };
+  channel.addEventListener(
+    "message",
+    (event) => void receive((event as unknown as { readonly data: StreamMessage }).data),
+  );
+  channel.unref();
+  return channel;
 }

@@ -56,6 +56,23 @@ test("conversations run in two threads, and the handle answers at once", async (
   expect(one.conversation.getInitialContext()[0]).toMatchObject({ role: "developer" });
 });
 
+test("a history that was replaced without an event is read at once, from whatever thread", async () => {
+  const { conversation } = await open(await openShards());
+  for (const text of ["one", "two", "three"]) {
+    await conversation.replaceHistory([user(text)]);
+    expect(conversation.getHistory()).toEqual([user(text)]);
+  }
+});
+
+test("after the shutdown of the manager every call is refused", async () => {
+  const manager = await openShards();
+  const { conversation } = await open(manager);
+  await manager.shutdown();
+  const refusal = { code: "actor_stopped", message: `conversation ${conversation.id} has ended` };
+  await expect(conversation.submit("say more")).rejects.toMatchObject(refusal);
+  await expect(conversation.readHistory()).rejects.toMatchObject(refusal);
+});
+
 test("an answer is read as fast as a lossless reader reads it, in whatever thread", async () => {
   const manager = await openShards();
   const { conversation } = await open(manager);

@@ -94,6 +94,8 @@ export class ConversationChannel implements EventSource<Event> {
   #asks = 0;
   #seq = 0;
   #ending: Promise<void> | undefined;
+  /** Whether its last opening was closed for good. */
+  #isEnded = false;
 
   constructor(id: string, listener: ChannelListener) {
     this.id = id;
@@ -187,6 +189,7 @@ export class ConversationChannel implements EventSource<Event> {
         return await send(link);
       } catch (error) {
         if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
+        if (this.#ending !== undefined) throw endedFailure(this.id);
         if (!mayRepeat) return undefined;
       }
     }
@@ -265,7 +268,7 @@ export class ConversationChannel implements EventSource<Event> {
   async #connected(): Promise<ConversationLink> {
     this.lastActiveAt = performance.now();
     while (this.#changing !== undefined) await this.#changing.catch(() => undefined);
-    if (this.#link !== undefined) return this.#link;
+    if (this.#link !== undefined && !this.#isEnded) return this.#link;
     if (this.#mirror === undefined || this.#ending !== undefined) throw endedFailure(this.id);
     const waking = this.#wake(this.#mirror).finally(() => (this.#changing = undefined));
     this.#changing = waking;
@@ -367,6 +370,7 @@ export class ConversationChannel implements EventSource<Event> {
 
   async #end(): Promise<void> {
     await Promise.all([this.#link?.close(), this.#servers?.release()]);
+    this.#isEnded = true;
     this.#queue.close();
     this.#listener.onEnd(this);
   }

@@ -201,7 +201,7 @@ class Shard {
         await this.#release(op.conversationId);
         break;
       case "ask":
-        return await this.#conversation(op.conversationId).opened.ref.ask(op.op as ConversationOp, signal, op.id);
+        return await this.#ask(op, signal);
       case "stats":
         return this.#stats();
       case "stop":
@@ -209,6 +209,15 @@ class Shard {
         break;
     }
     return undefined;
+  }
+
+  async #ask({ conversationId, id, op }: Extract<ShardOp, { type: "ask" }>, signal?: AbortSignal): Promise<unknown> {
+    const { opened, sink } = this.#conversation(conversationId);
+    try {
+      return await opened.ref.ask(op as ConversationOp, signal, id);
+    } finally {
+      sink.reportEnd();
+    }
   }
 
   async #stop(): Promise<void> {
@@ -259,6 +268,8 @@ class ShardSink implements EventSink {
   readonly #batches: EventBatches;
   readonly #memory: ShardMemory;
   #end: () => number = () => 0;
+  /** The length of the rollout that the main thread knows. */
+  #reportedEnd = 0;
   #room: Deferred<void> | undefined;
 
   constructor(conversationId: string, slot: number, batches: EventBatches, memory: ShardMemory) {
@@ -274,7 +285,16 @@ class ShardSink implements EventSink {
 
   publish(msg: ConversationMsg, id: string): void {
     this.#memory.running = this.#slot;
-    this.#batches.add({ type: "published", conversationId: this.#conversationId, id, msg, end: this.#end() });
+    this.#reportedEnd = this.#end();
+    this.#batches.add({ type: "published", conversationId: this.#conversationId, id, msg, end: this.#reportedEnd });
+  }
+
+  /** Tells the main thread about lines that no event has followed, so that it waits for them before it reads the file. */
+  reportEnd(): void {
+    const end = this.#end();
+    if (end <= this.#reportedEnd) return;
+    this.#reportedEnd = end;
+    this.#batches.add({ type: "recorded", conversationId: this.#conversationId, end });
   }
 
   room(): Promise<void> | undefined {

@@ -204,6 +204,10 @@ export class Shard {
     const placement = this.#placements.get(event.conversationId);
     if (placement === undefined) return;
     if (event.type === "failed") return placement.sink.failed();
+    if (event.type === "recorded") {
+      placement.end = event.end;
+      return;
+    }
     const { msg, id, end } = event;
     if (end > 0) placement.end = end;
     if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;

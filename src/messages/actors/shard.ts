@@ -84,6 +84,8 @@ export const ShardEvent = z.discriminatedUnion("type", [
     /** The texts of the deltas that follow `msg` and differ from it in nothing else. */
     texts: z.array(z.string()).optional(),
   }),
+  /** Lines were recorded without an event; it comes before the answer that reports them. */
+  z.object({ type: z.literal("recorded"), conversationId, end: z.number().int().nonnegative() }),
   /** A conversation has failed for good. */
   z.object({ type: z.literal("failed"), conversationId }),
 ]);
