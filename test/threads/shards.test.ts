@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,13 +9,14 @@ import type { ConversationManager } from "../../src/manager.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { marked, processesWith } from "../support/processes.js";
 import { rolloutLines } from "../support/rollout-lines.js";
+import { shardHeapMb, ShardWorkers } from "../support/shard-workers.js";
 import { assistant, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const setup = new URL("../support/unruly-setup.mjs", import.meta.url);
 
 async function openShards(options: ManagerOptions = {}): Promise<ConversationManager> {
-  const { manager } = await openManager({ threads: 2, setup, threadHeapMb: 128, ...options });
+  const { manager } = await openManager({ threads: 2, setup, threadHeapMb: shardHeapMb, ...options });
   return manager;
 }
 
@@ -145,6 +147,23 @@ test("the processes of a thread's tools end with it", async () => {
   await dying.conversation.submit("exit 1");
   await running.events.until("turn_aborted");
   await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
+});
+
+test("the end of a thread closes no file of another thread", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({
+    threads: 1,
+    config: { sandbox: "danger-full-access" },
+    env: { PATH: process.env["PATH"] },
+  });
+  const { conversation } = await open(manager);
+  for (let round = 1; round <= 5; round += 1) await conversation.processMessage("run echo runs");
+  // They get the numbers of the pipes that the commands have used.
+  const path = join(await temporaryFolder(), "file");
+  const files = Array.from({ length: 50 }, () => openSync(path, "w"));
+  await workers.terminate();
+  await conversation.processMessage("say after");
+  for (const file of files) expect(() => closeSync(file)).not.toThrow();
 });
 
 test("a setup module that is missing or throws fails the first call with its path", async () => {
