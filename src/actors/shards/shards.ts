@@ -1,5 +1,6 @@
 import type { OpenConversation } from "../../messages/actors/conversation.js";
 import type { ShardStats } from "../../messages/actors/shard.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { SaveOutcome } from "../../messages/rollout-writer.js";
 import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
@@ -15,6 +16,9 @@ const maxSilentChecks = 10;
 
 /** A conversation whose code ran when so many threads died is not opened again. */
 const maxDeaths = 3;
+
+/** How many threads may die in a row while they open a conversation. */
+const maxPlacements = 5;
 
 interface ShardsParts {
   /** The number of threads. */
@@ -60,11 +64,24 @@ export class Shards {
     paths: readonly { readonly id: string; readonly path: string }[],
     sink: EventSink,
   ): Promise<(ConversationLink & { readonly saved: SaveOutcome }) | undefined> {
-    const { shard } = this.#shardFor(request.conversationId);
-    const { outcome, link } = await shard.place(request, paths, sink);
+    const { outcome, link } = await this.#placed(request, paths, sink);
     if (outcome.status === "codex_only") return undefined;
     if (outcome.status === "failed") throw errorFrom(outcome.error);
     return { ...link, saved: outcome.saved };
+  }
+
+  /** Tries other threads when one dies meanwhile, unless the conversation seems to be the cause. */
+  async #placed(...[request, ...rest]: Parameters<Shard["place"]>): ReturnType<Shard["place"]> {
+    const { conversationId } = request;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#shardFor(conversationId).shard.place(request, ...rest);
+      } catch (error) {
+        if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
+        const isCause = (this.#deaths.get(conversationId) ?? 0) >= maxDeaths;
+        if (isCause || attempt === maxPlacements) throw error;
+      }
+    }
   }
 
   broadcast(message: ToShard): void {
