@@ -276,3 +276,13 @@ test("pins and settings that wait for the end of a turn survive the death of its
   expect(texts.split("never forget")).toHaveLength(2);
   expect(conversation.settings.approvalPolicy).toBe("never");
 });
+
+test("a conversation that has completed a turn since its thread died is not stopped", async () => {
+  const manager = await openShards({ threads: 1 });
+  const { conversation, events } = await open(manager);
+  for (let round = 1; round <= 4; round += 1) {
+    await conversation.submit("exit 1");
+    await events.until("turn_aborted");
+    expect(await conversation.processMessage("say sorry")).toEqual([user("say sorry"), assistant("sorry")]);
+  }
+});

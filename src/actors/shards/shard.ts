@@ -54,6 +54,8 @@ interface ShardParts {
   /** Creates the thread; `control` is the thread's end of the port for messages to its conversations. */
   startThread(control: MessagePort, memory: ShardMemory): Worker;
   onDeath(death: ShardDeath): void;
+  /** Called when a conversation has completed a turn. */
+  onCompleted(conversationId: string): void;
 }
 
 /** The main thread's side of a worker thread that hosts conversations. */
@@ -65,7 +67,7 @@ export class Shard {
   readonly #started = new Deferred<Failure | undefined>();
   /** Resolves when the thread has ended and its conversations know it. */
   readonly #ended = new Deferred<void>();
-  readonly #parts: Pick<ShardParts, "onDeath">;
+  readonly #parts: Pick<ShardParts, "onDeath" | "onCompleted">;
   #isPortClosed = false;
   #exitCode: number | undefined;
   #slots = 0;
@@ -217,6 +219,7 @@ export class Shard {
     if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;
     if (msg.type === "task_started") this.#setBusy(placement, true);
     else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
+    if (msg.type === "task_complete") this.#parts.onCompleted(event.conversationId);
     eachMsg(event, (each) => placement.sink.publish(each, id));
     if (placement.hasRoom) this.#checkRoom(event.conversationId, placement);
   }

@@ -14,7 +14,7 @@ const checkMs = 1_000;
 /** A thread that is silent for so many checks in a row is ended. Time in which this process did not run has none. */
 const maxSilentChecks = 10;
 
-/** A conversation whose code ran when so many threads died is not opened again. */
+/** A conversation whose code ran when so many threads died, and that completed no turn since, is not opened again. */
 const maxDeaths = 3;
 
 /** How many threads may die in a row while they open a conversation. */
@@ -120,6 +120,10 @@ export class Shards {
     const shard = new Shard({
       startThread: (control, memory) => this.#parts.startThread(name, control, memory),
       onDeath: (death) => this.#onDeath(hosted, death),
+      onCompleted: (conversationId) => {
+        this.#deaths.delete(conversationId);
+        this.#suspects.delete(conversationId);
+      },
     });
     const disconnect = this.#parts.connectWriter((message, transfer) => shard.send(message, transfer));
     const hosted = { name, shard, disconnect };
@@ -145,7 +149,8 @@ export class Shards {
     this.#shards = this.#shards.filter((hosted) => hosted !== dead);
     if (this.#quarantine === dead) this.#quarantine = undefined;
     this.#parts.onEnded(dead.name);
-    const culprit = runner ?? (lost.length === 1 ? lost[0]?.conversationId : undefined);
+    const alone = lost.length === 1 ? lost[0] : undefined;
+    const culprit = runner ?? (alone?.isBusy === true ? alone.conversationId : undefined);
     if (culprit !== undefined) this.#deaths.set(culprit, (this.#deaths.get(culprit) ?? 0) + 1);
     for (const { conversationId, isBusy } of lost) {
       if (conversationId === runner || (runner === undefined && isBusy)) this.#suspects.add(conversationId);
