@@ -1,4 +1,6 @@
 // A `setup` module whose model does what the last user message says, in the thread of its conversation.
+import { threadId } from "node:worker_threads";
+
 const usage = {
   input_tokens: 10,
   cached_input_tokens: 0,
@@ -40,7 +42,22 @@ const behaviours = {
     const kept = [];
     for (;;) kept.push(new Array(10_000).fill(kept.length));
   },
+  /** Ends the thread a moment later, when any conversation may be running. */
+  *die(ms) {
+    setTimeout(() => process.exit(1), Number(ms));
+    yield* says("soon");
+  },
+  /** Begins the answer with the id of the thread. */
+  async *thread(text, signal) {
+    yield { type: "text_delta", itemId: "item", delta: `@${threadId} ` };
+    yield* behave(text, signal);
+  },
   run: (command) => calls("shell", { command }),
+  /** Appends the id of the call to a file. */
+  append: (text) => {
+    const [id, file] = text.split(" ");
+    return calls("shell", { command: `printf '%s\\n' ${id} >> ${file}` }, id);
+  },
   effect: (name) => calls("write_file", { path: name, content: name }),
 };
 
@@ -52,8 +69,8 @@ function* says(text) {
   yield { type: "done", finishReason: "stop" };
 }
 
-function* calls(name, args) {
-  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: "c1" };
+function* calls(name, args, id = "c1") {
+  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: id };
   yield { type: "item", itemId: "call", item };
   yield { type: "usage", usage };
   yield { type: "done", finishReason: "tool_calls" };
@@ -65,8 +82,12 @@ export const providers = [
     async *stream(request, signal) {
       const last = request.input.at(-1);
       if (last?.type !== "message") return yield* says("done");
-      const [behaviour, ...rest] = last.content[0].text.split(" ");
-      yield* behaviours[behaviour](rest.join(" "), signal);
+      yield* behave(last.content[0].text, signal);
     },
   },
 ];
+
+function behave(text, signal) {
+  const [behaviour, ...rest] = text.split(" ");
+  return behaviours[behaviour](rest.join(" "), signal);
+}
