@@ -52,6 +52,11 @@ export const hostilePatching = isFull
   ? { patches: 10_000, timeoutMs: 3_600_000 }
   : { patches: 300, timeoutMs: 120_000 };
 
+/** How many threads that host conversations die, and how many of them hang, which takes ten seconds each. */
+export const shardDeaths = isFull
+  ? { deaths: 1_000, loops: 10, conversations: 200, threads: 4, killers: 6, timeoutMs: 3_600_000 }
+  : { deaths: 12, loops: 0, conversations: 8, threads: 2, killers: 1, timeoutMs: 60_000 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that only append: as many as fit into the time. */

@@ -1,4 +1,6 @@
 // A `setup` module whose model does what the last user message says, in the thread of its conversation.
+import { threadId } from "node:worker_threads";
+
 const usage = {
   input_tokens: 10,
   cached_input_tokens: 0,
@@ -40,11 +42,26 @@ const behaviours = {
     const kept = [];
     for (;;) kept.push(Array.from({ length: 10_000 }, () => kept.length));
   },
+  /** Ends the thread a moment later, when any conversation may be running. */
+  *die(ms) {
+    setTimeout(() => process.exit(1), Number(ms));
+    yield* says("soon");
+  },
+  /** Begins the answer with the id of the thread. */
+  async *thread(text, signal) {
+    yield { type: "text_delta", itemId: "item", delta: `@${threadId} ` };
+    yield* behave(text, signal);
+  },
   run: (command) => calls("shell", { command }),
   /** Calls a tool of an MCP server: its full name, and its arguments as JSON. */
   mcp: (call) => {
     const [name, ...args] = call.split(" ");
     return calls(name, JSON.parse(args.join(" ") || "{}"));
+  },
+  /** Appends the id of the call to a file. */
+  append: (text) => {
+    const [id, file] = text.split(" ");
+    return calls("shell", { command: `printf '%s\\n' ${id} >> ${file}` }, id);
   },
   effect: (name) => calls("write_file", { path: name, content: name }),
 };
@@ -57,8 +74,8 @@ function* says(text) {
   yield { type: "done", finishReason: "stop" };
 }
 
-function* calls(name, args) {
-  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: "c1" };
+function* calls(name, args, id = "c1") {
+  const item = { type: "function_call", name, arguments: JSON.stringify(args), call_id: id };
   yield { type: "item", itemId: "call", item };
   yield { type: "usage", usage };
   yield { type: "done", finishReason: "tool_calls" };
@@ -69,8 +86,13 @@ export const providers = [
     name: "unruly",
     async *stream(request, signal) {
       const last = request.input.at(-1);
-      const [behaviour, ...rest] = last?.type === "message" ? last.content[0].text.split(" ") : ["say", "done"];
-      yield* behaviours[behaviour](rest.join(" "), signal);
+      const text = last?.type === "message" ? last.content[0].text : "say done";
+      yield* behave(text, signal);
     },
   },
 ];
+
+function behave(text, signal) {
+  const [behaviour, ...rest] = text.split(" ");
+  return behaviours[behaviour](rest.join(" "), signal);
+}

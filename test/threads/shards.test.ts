@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,13 +9,14 @@ import type { ConversationManager } from "../../src/manager.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { marked, processesWith } from "../support/processes.js";
 import { rolloutLines } from "../support/rollout-lines.js";
+import { shardHeapMb, ShardWorkers } from "../support/shard-workers.js";
 import { assistant, user } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const setup = new URL("../support/unruly-setup.mjs", import.meta.url);
 
 async function openShards(options: ManagerOptions = {}): Promise<ConversationManager> {
-  const { manager } = await openManager({ threads: 2, setup, threadHeapMb: 128, ...options });
+  const { manager } = await openManager({ threads: 2, setup, threadHeapMb: shardHeapMb, ...options });
   return manager;
 }
 
@@ -164,6 +166,23 @@ test("the processes of a thread's tools end with it", async () => {
   await expect.poll(() => processesWith(mark), { timeout: 10_000 }).toEqual([]);
 });
 
+test("the end of a thread closes no file of another thread", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({
+    threads: 1,
+    config: { sandbox: "danger-full-access" },
+    env: { PATH: process.env["PATH"] },
+  });
+  const { conversation } = await open(manager);
+  for (let round = 1; round <= 5; round += 1) await conversation.processMessage("run echo runs");
+  // They get the numbers of the pipes that the commands have used.
+  const path = join(await temporaryFolder(), "file");
+  const files = Array.from({ length: 50 }, () => openSync(path, "w"));
+  await workers.terminate();
+  await conversation.processMessage("say after");
+  for (const file of files) expect(() => closeSync(file)).not.toThrow();
+});
+
 test("a setup module that is missing or throws fails the first call with its path", async () => {
   const folder = await temporaryFolder();
   const throwing = join(folder, "throws.mjs");
@@ -188,5 +207,99 @@ test("a shutdown ends the turns of all threads and saves them", async () => {
   for (const { conversation, events } of opened) {
     await events.until("shutdown_complete");
     expect(await endsInFile(conversation)).toEqual(["turn_aborted"]);
+  }
+});
+
+test("a thread that dies while it starts is replaced", async () => {
+  let deaths = 0;
+  const workers = new ShardWorkers((worker) => {
+    if ((deaths += 1) <= 2) void worker.terminate();
+  });
+  const manager = await openShards();
+  const { conversation } = await open(manager);
+  expect(await conversation.processMessage("say hello")).toEqual([user("say hello"), assistant("hello")]);
+  expect(workers.ended.size).toBe(2);
+});
+
+test("asks that are sent while a thread dies are answered by the next one", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({ threads: 1 });
+  const { conversation, events } = await open(manager);
+  for (let round = 1; round <= 5; round += 1) {
+    const ended = workers.terminate();
+    const asks: Promise<unknown[]>[] = [];
+    for (const before = workers.ended.size; workers.ended.size === before; await new Promise(setImmediate)) {
+      asks.push(conversation.readHistory());
+    }
+    const answers = new Set((await Promise.all(asks)).map((history) => history.length));
+    await ended;
+    expect([...answers]).toEqual([2 * (round - 1)]);
+    await conversation.processMessage(`say ${round}`);
+  }
+  await events.until("task_complete");
+  expectNoGaps(events);
+});
+
+test("a conversation whose thread dies while it falls asleep or wakes up stays usable", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({ threads: 1 });
+  const { conversation } = await open(manager);
+  for (let round = 1; round <= 5; round += 1) {
+    const ended = workers.terminate();
+    const [asleep] = await Promise.all([conversation.sleep(), conversation.rename(`name ${round}`), ended]);
+    expect(typeof asleep).toBe("boolean");
+    expect(await conversation.processMessage(`say ${round}`)).toEqual([user(`say ${round}`), assistant(String(round))]);
+    expect(await conversation.sleep()).toBe(true);
+    const waking = conversation.processMessage("say awake");
+    await workers.terminate();
+    expect(await waking).toEqual([user("say awake"), assistant("awake")]);
+  }
+  expect(await endsInFile(conversation)).toEqual(Array.from({ length: 10 }, () => "task_complete"));
+});
+
+test("a shutdown ends the turn of a conversation whose thread dies meanwhile", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({ threads: 1 });
+  const [one, two] = [await open(manager), await open(manager)];
+  for (const { conversation, events } of [one, two]) {
+    await conversation.submit("hang");
+    await events.until("agent_message_delta");
+    await conversation.submit("say queued");
+  }
+  const ended = workers.terminate();
+  await Promise.all([one.conversation.shutdown(), two.conversation.submit({ type: "shutdown" }), ended]);
+  for (const { conversation, events } of [one, two]) {
+    await events.until("shutdown_complete");
+    const ends = events.types().filter((type) => ["task_complete", "turn_aborted", "error"].includes(type));
+    expect(ends).toHaveLength(2);
+    expect(ends[0]).toBe("turn_aborted");
+    expectNoGaps(events);
+    await endsInFile(conversation);
+  }
+});
+
+test("pins and settings that wait for the end of a turn survive the death of its thread", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({ threads: 1 });
+  const { conversation, events } = await open(manager);
+  await conversation.submit("hang");
+  await events.until("agent_message_delta");
+  await conversation.pin("never forget");
+  await workers.terminate();
+  await conversation.submit({ type: "override_turn_context", approval_policy: "never" });
+  await events.until("turn_aborted");
+  await conversation.processMessage("say hello");
+  const texts = JSON.stringify(await conversation.readHistory());
+  expect(texts.split("never forget")).toHaveLength(2);
+  expect(conversation.settings.approvalPolicy).toBe("never");
+});
+
+test("a conversation that has completed a turn since its thread died is not stopped", async () => {
+  const manager = await openShards({ threads: 1 });
+  const { conversation, events } = await open(manager);
+  for (let round = 1; round <= 4; round += 1) {
+    await conversation.submit("exit 1");
+    await events.until("turn_aborted");
+    expect(await conversation.processMessage("say sorry")).toEqual([user("say sorry"), assistant("sorry")]);
   }
 });

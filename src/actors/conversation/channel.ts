@@ -22,9 +22,6 @@ import { readStateNow } from "./store/load-rollout.js";
 /** Time limit for ending the turn and saving on shutdown. */
 const shutdownMs = 15_000;
 
-/** How often a conversation is opened elsewhere in a row while threads die. */
-const maxRecoveries = 5;
-
 /** The longest delay that a timer of Node can have. */
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -50,6 +47,11 @@ export interface ConversationLink {
 
 type Resumption = Extract<OpenConversation, { mode: "resume" }>;
 
+/** Submissions that wait in the conversation, and are sent again when it is lost with its thread. */
+type WaitingOp = InputOp | Extract<ConversationOp, { type: "pin" | "override_turn_context" }>;
+
+type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
+
 type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
 
 /** The manager of many channels. */
@@ -63,8 +65,6 @@ export interface ChannelListener {
   /** Leases the MCP servers of a project in this thread. */
   openServers(root: string): Promise<ConversationServers | undefined>;
 }
-
-const noInputs: ReadonlyMap<string, InputOp> = new Map();
 
 /**
  * The handle's side of a conversation: it numbers the events, keeps the readers and the mirror, and knows which inputs
@@ -80,8 +80,8 @@ export class ConversationChannel implements EventSource<Event> {
   /** Absent until an approval is requested. */
   #requests: OpenApprovalEvents<Event> | undefined;
   readonly #queue: EventQueue<Event>;
-  /** Inputs whose turn has not begun, by submission. */
-  #inputs = noInputs;
+  /** Submissions without an effect so far: for an input, its turn has not begun. */
+  #waiting: Map<string, WaitingOp> | undefined;
   #mirror: ConversationMirror | undefined;
   /** Absent while it sleeps, and before it is opened. */
   #link: ConversationLink | undefined;
@@ -94,8 +94,10 @@ export class ConversationChannel implements EventSource<Event> {
   #asks = 0;
   #seq = 0;
   #ending: Promise<void> | undefined;
-  /** Whether its last opening was closed for good. */
-  #isEnded = false;
+  /** Whether the conversation has published its last event, so that it is not opened again. */
+  #isOver = false;
+  /** Turns that have ended for the readers, but perhaps not in the file: the next opening would end them again. */
+  #unsavedEnds: Set<string> | undefined;
 
   constructor(id: string, listener: ChannelListener) {
     this.id = id;
@@ -157,30 +159,30 @@ export class ConversationChannel implements EventSource<Event> {
   /** Resolves with the submission's id when the conversation has accepted the op. */
   async submit(op: ConversationOp): Promise<string> {
     const id = uuidv7();
-    // Neither needs a conversation that is awake.
+    // An idle conversation need not be opened for it.
     if (op.type === "interrupt" && !this.isAwake && this.#changing === undefined) return id;
-    if (op.type === "shutdown" && !this.isAwake && this.#changing === undefined) {
-      void this.shutdown();
+    if (op.type === "shutdown") {
+      this.#ending ??= this.#shutDown(id);
       return id;
     }
-    const input = op.type === "user_input" || op.type === "user_turn" ? op : undefined;
+    const waiting = isWaitingOp(op) ? op : undefined;
     try {
       const send = async (link: ConversationLink): Promise<unknown> => {
-        // Not earlier: the recovery of a lost conversation sends every input that it finds.
-        if (input !== undefined) this.#inputs = new Map([...this.#inputs, [id, input]]);
+        // Not earlier: the recovery of a lost conversation sends everything that it finds.
+        if (waiting !== undefined) (this.#waiting ??= new Map()).set(id, waiting);
         return await link.ref.tell(op, id);
       };
-      await this.#repeated(send, input === undefined);
+      await this.#repeated(send, waiting === undefined);
       return id;
     } catch (error) {
-      this.#forgetInput(id);
+      this.#waiting?.delete(id);
       throw error;
     }
   }
 
   /**
-   * Sends something to the conversation, and again when its thread has died before it answered. An input is repeated by
-   * the recovery.
+   * Sends something to the conversation, and again when its thread has died before it answered. What waits in the
+   * conversation is repeated by the recovery.
    */
   async #repeated<T>(send: (link: ConversationLink) => Promise<T>, mayRepeat: boolean): Promise<T | undefined> {
     for (;;) {
@@ -189,7 +191,8 @@ export class ConversationChannel implements EventSource<Event> {
         return await send(link);
       } catch (error) {
         if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
-        if (this.#ending !== undefined) throw endedFailure(this.id);
+        if (this.#isOver) throw endedFailure(this.id);
+        if (this.#link === link) throw error;
         if (!mayRepeat) return undefined;
       }
     }
@@ -240,9 +243,7 @@ export class ConversationChannel implements EventSource<Event> {
     const link = this.#link;
     const isBusy = this.#changing !== undefined || this.#ending !== undefined || this.#asks > 0;
     if (link === undefined || isBusy) return false;
-    const falling = this.#fallAsleep(link).finally(() => (this.#changing = undefined));
-    this.#changing = falling;
-    return await falling;
+    return await this.#change(this.#fallAsleep(link));
   }
 
   async #fallAsleep(link: ConversationLink): Promise<boolean> {
@@ -267,12 +268,24 @@ export class ConversationChannel implements EventSource<Event> {
 
   async #connected(): Promise<ConversationLink> {
     this.lastActiveAt = performance.now();
-    while (this.#changing !== undefined) await this.#changing.catch(() => undefined);
-    if (this.#link !== undefined && !this.#isEnded) return this.#link;
+    await this.#settled();
+    if (this.#link !== undefined && !this.#isOver) return this.#link;
     if (this.#mirror === undefined || this.#ending !== undefined) throw endedFailure(this.id);
-    const waking = this.#wake(this.#mirror).finally(() => (this.#changing = undefined));
-    this.#changing = waking;
-    return await waking;
+    return await this.#change(this.#wake(this.#mirror));
+  }
+
+  /** Sets that the conversation falls asleep, wakes up or recovers; a recovery may replace the other two. */
+  #change<T>(work: Promise<T>): Promise<T> {
+    const forget = (): void => {
+      if (this.#changing === work) this.#changing = undefined;
+    };
+    this.#changing = work;
+    work.then(forget, forget);
+    return work;
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#changing !== undefined) await this.#changing.catch(() => undefined);
   }
 
   async #wake({ settings, approvedCommands }: ConversationMirror): Promise<ConversationLink> {
@@ -285,28 +298,20 @@ export class ConversationChannel implements EventSource<Event> {
 
   /** Called when the actor has ended without a trace, with its thread. */
   lost(reason: string | undefined): void {
-    if (this.#link === undefined || this.#ending !== undefined) return;
+    if (this.#link === undefined || this.#isOver) return;
     this.#sink?.mute();
     this.#link = undefined;
-    if (reason !== undefined) return this.#giveUp(reason);
-    const recovery = this.#recover().finally(() => (this.#changing = undefined));
-    recovery.catch(() => undefined);
-    this.#changing = recovery;
+    if (reason !== undefined) this.#giveUp(reason);
+    else void this.#change(this.#recover());
   }
 
-  /** Opens the conversation elsewhere: its open turn is ended there, and inputs that had not begun are sent again. */
+  /** Opens the conversation elsewhere: its open turn is ended there, and what waited in it is sent again. */
   async #recover(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const link = await this.#wake(this.mirror);
-        for (const [id, op] of this.#inputs) await link.ref.tell(op, id).catch(() => undefined);
-        return;
-      } catch (error) {
-        const isLostAgain = error instanceof FailureError && error.code === "thread_died";
-        if (isLostAgain && attempt < maxRecoveries) continue;
-        const reason = messageOf(error);
-        return this.#endLost(`the conversation was lost with its thread and cannot be opened again: ${reason}`);
-      }
+    try {
+      const link = await this.#wake(this.mirror);
+      for (const [id, op] of this.#waiting ?? []) await link.ref.tell(op, id).catch(() => undefined);
+    } catch (error) {
+      this.#endLost(`the conversation was lost with its thread and cannot be opened again: ${messageOf(error)}`);
     }
   }
 
@@ -321,7 +326,10 @@ export class ConversationChannel implements EventSource<Event> {
     const { openTurn } = this.mirror;
     if (openTurn !== undefined)
       this.publish({ type: "turn_aborted", turn_id: openTurn, reason: "interrupted" }, openTurn);
-    for (const id of this.#inputs.keys()) this.publish({ type: "error", message, codex_error_info: "thread_died" }, id);
+    for (const id of this.#waiting?.keys() ?? []) {
+      this.publish({ type: "error", message, codex_error_info: "thread_died" }, id);
+    }
+    this.#waiting = undefined;
   }
 
   reader(options: { readonly since?: number }): EventReader<Event> {
@@ -334,12 +342,16 @@ export class ConversationChannel implements EventSource<Event> {
     if (msg.type !== "mirror" && isApprovalMsg(msg) && this.#isAsked(msg.approval_id)) return;
     this.#follow(msg, submissionId);
     if (msg.type === "mirror") return;
+    if ((msg.type === "task_complete" || msg.type === "turn_aborted") && this.#hasEnded(msg)) return;
     const event = this.#event(msg, submissionId, this.#seq++);
     if (isApprovalMsg(msg)) this.#noteRequest(event);
     this.#listener.onEvent(event);
     this.#queue.publish(event);
     // Whatever caused the shutdown, no event follows this one.
-    if (msg.type === "shutdown_complete") this.#ending ??= this.#end();
+    if (msg.type === "shutdown_complete") {
+      this.#isOver = true;
+      this.#ending ??= this.#end();
+    }
   }
 
   room(): Promise<void> | undefined {
@@ -360,17 +372,23 @@ export class ConversationChannel implements EventSource<Event> {
     return this.#ending;
   }
 
-  async #shutDown(): Promise<void> {
-    while (this.#changing !== undefined) await this.#changing.catch(() => undefined);
+  async #shutDown(id = ""): Promise<void> {
+    if (this.#changing !== undefined) await this.#settled();
     // A conversation that cannot end its turn in time is ended anyway: its recorded lines are with the writer.
-    await this.#link?.ref.ask({ type: "shutdown" }, AbortSignal.timeout(shutdownMs)).catch(() => undefined);
-    if (this.#link === undefined) this.publish({ type: "shutdown_complete" }, "");
+    const signal = AbortSignal.timeout(shutdownMs);
+    for (let link = this.#link; link !== undefined && !this.#isOver; link = this.#link) {
+      await link.ref.ask({ type: "shutdown" }, signal, id).catch(() => undefined);
+      // If its thread has died meanwhile, it is ended where it was opened again.
+      if (this.#link === link) break;
+      await this.#settled();
+    }
+    if (this.#link === undefined && !this.#isOver) this.publish({ type: "shutdown_complete" }, id);
     await this.#end();
   }
 
   async #end(): Promise<void> {
+    this.#isOver = true;
     await Promise.all([this.#link?.close(), this.#servers?.release()]);
-    this.#isEnded = true;
     this.#queue.close();
     this.#listener.onEnd(this);
   }
@@ -397,33 +415,40 @@ export class ConversationChannel implements EventSource<Event> {
   }
 
   #follow(msg: ConversationMsg, submissionId: string): void {
-    const input = this.#inputs.get(submissionId)?.items ?? [];
+    const waiting = this.#waiting?.get(submissionId);
+    const input = waiting !== undefined && "items" in waiting ? waiting.items : [];
     if (msg.type === "mirror" && msg.change.type === "opened") {
       if (this.#mirror === undefined) this.#mirror = new ConversationMirror(msg.change);
       else this.#announceEnd(this.#mirror.openTurn, msg.change);
     }
     this.#mirror?.apply(msg, submissionId, input);
-    // An error before the turn has begun refuses the input.
-    if (msg.type === "task_started" || msg.type === "error") this.#forgetInput(submissionId);
+    if (waiting !== undefined && hasEffect(waiting, msg)) this.#waiting?.delete(submissionId);
   }
 
-  #forgetInput(id: string): void {
-    if (!this.#inputs.has(id)) return;
-    const others = [...this.#inputs].filter(([other]) => other !== id);
-    this.#inputs = others.length === 0 ? noInputs : new Map(others);
+  /** Whether the readers know the end of a turn already. An end that is saved has every line before it saved. */
+  #hasEnded({ turn_id, saved }: TurnEnd): boolean {
+    const turnId = turn_id ?? "";
+    const isKnown = this.#unsavedEnds?.has(turnId) ?? false;
+    if (saved === true) this.#unsavedEnds = undefined;
+    else if (turnId !== "") (this.#unsavedEnds ??= new Set()).add(turnId);
+    return isKnown;
   }
 
   /** Publishes the end of a turn that was recorded before the actor was lost, or never will be. */
   #announceEnd(openTurn: string | undefined, { openTurn: stillOpen, lastEnd }: OpenedChange): void {
     const ended = lastEnd?.type === "task_complete" || lastEnd?.type === "turn_aborted" ? lastEnd : undefined;
     const endedId = ended?.turn_id ?? undefined;
-    if (ended !== undefined && endedId !== undefined && (endedId === openTurn || this.#inputs.has(endedId))) {
+    if (
+      ended !== undefined &&
+      endedId !== undefined &&
+      (endedId === openTurn || (this.#waiting?.has(endedId) ?? false))
+    ) {
       this.publish({ ...ended, saved: true }, endedId);
     } else if (openTurn !== undefined && openTurn !== stillOpen) {
       this.publish({ type: "turn_aborted", turn_id: openTurn, reason: "interrupted" }, openTurn);
     }
     // Begun, so that the conversation ends or continues it.
-    for (const id of [endedId, stillOpen]) if (id !== undefined) this.#forgetInput(id);
+    for (const id of [endedId, stillOpen]) if (id !== undefined) this.#waiting?.delete(id);
   }
 
   #event(msg: EventMsg, id: string, seq: number): Event {
@@ -459,6 +484,18 @@ class LinkSink implements EventSink {
   lost(reason?: string): void {
     if (!this.#isMuted) this.#channel.lost(reason);
   }
+}
+
+function isWaitingOp(op: ConversationOp): op is WaitingOp {
+  return ["user_input", "user_turn", "pin", "override_turn_context"].includes(op.type);
+}
+
+/** Whether a message about a submission shows that it waits no longer. An error before its turn has begun refuses it. */
+function hasEffect(op: WaitingOp, msg: ConversationMsg): boolean {
+  if (msg.type === "error") return true;
+  if (op.type === "pin") return msg.type === "raw_response_item";
+  if (op.type === "override_turn_context") return msg.type === "mirror" && msg.change.type === "settings";
+  return msg.type === "task_started";
 }
 
 function endedFailure(conversationId: string): FailureError {

@@ -11,6 +11,7 @@ import type {
   ShardStats,
 } from "../../messages/actors/shard.js";
 import { FailureError } from "../../messages/failure-error.js";
+import type { Failure } from "../../messages/failure.js";
 import type { Ref } from "../runtime/actor.js";
 import { makeFailure, messageOf } from "../runtime/failures.js";
 import { portRef } from "../runtime/port-ref.js";
@@ -36,6 +37,8 @@ interface Placement {
   hasRoom: boolean;
   /** Whether a turn is open, so that the process must not end. */
   isBusy: boolean;
+  /** Whether the thread has not answered that it is open. */
+  isOpening: boolean;
 }
 
 /** Why a shard has died. */
@@ -50,7 +53,7 @@ export interface ShardDeath {
 interface LostConversation {
   readonly conversationId: string;
   readonly sink: EventSink;
-  /** Whether it had an open turn. */
+  /** Whether it had an open turn or was being opened. */
   readonly isBusy: boolean;
 }
 
@@ -58,6 +61,8 @@ interface ShardParts {
   /** Creates the thread; `control` is the thread's end of the port for messages to its conversations. */
   startThread(control: MessagePort, memory: ShardMemory): Worker;
   onDeath(death: ShardDeath): void;
+  /** Called when a conversation has completed a turn. */
+  onCompleted(conversationId: string): void;
 }
 
 /** The main thread's side of a worker thread that hosts conversations. */
@@ -66,9 +71,12 @@ export class Shard {
   readonly #ref: Ref<ShardOp, ShardAnswers>;
   readonly #memory = new ShardMemory();
   readonly #placements = new Map<string, Placement>();
-  readonly #started = new Deferred<string | undefined>();
-  readonly #exited = new Deferred<void>();
-  readonly #onDeath: (death: ShardDeath) => void;
+  readonly #started = new Deferred<Failure | undefined>();
+  /** Resolves when the thread has ended and its conversations know it. */
+  readonly #ended = new Deferred<void>();
+  readonly #parts: Pick<ShardParts, "onDeath" | "onCompleted">;
+  #isPortClosed = false;
+  #exitCode: number | undefined;
   #slots = 0;
   #calls = 0;
   /** Number of conversations with an open turn. */
@@ -81,19 +89,26 @@ export class Shard {
 
   constructor(parts: ShardParts) {
     const { port1, port2 } = new MessageChannel();
-    this.#onDeath = (death) => parts.onDeath(death);
+    this.#parts = parts;
     this.#worker = parts.startThread(port2, this.#memory);
     this.#ref = portRef(port1, "shard");
     port1.on("message", (message: unknown) => {
       // The other messages are Comlink's.
       if (Array.isArray(message)) this.#receive(message as ShardEvent[]);
     });
+    port1.on("close", () => {
+      this.#isPortClosed = true;
+      this.#endAfterAll();
+    });
     this.#worker.on("message", (started: ShardStarted) => {
-      this.#started.resolve(started.type === "failed" ? started.message : undefined);
+      this.#started.resolve(started.type === "failed" ? makeFailure("invalid_request", started.message) : undefined);
       if (started.type === "failed") void this.#worker.terminate();
     });
     this.#worker.on("error", (error) => (this.#reason = `the thread died: ${messageOf(error)}`));
-    this.#worker.on("exit", (code) => this.#exit(code));
+    this.#worker.on("exit", (code) => {
+      this.#exitCode = code;
+      this.#endAfterAll();
+    });
     // A thread with nothing to do must not keep the process alive.
     port1.unref();
     this.#worker.unref();
@@ -119,15 +134,16 @@ export class Shard {
   ): Promise<{ readonly outcome: PlaceOutcome; readonly link: ConversationLink }> {
     const { conversationId } = request;
     const slot = (this.#slots += 1);
-    const placement = { sink, slot, rolloutPath: null, end: 0, hasRoom: true, isBusy: false };
+    const placement = { sink, slot, rolloutPath: null, end: 0, hasRoom: true, isBusy: false, isOpening: true };
     this.#placements.set(conversationId, placement);
     return await this.#held(async () => {
-      const problem = await this.#started.promise;
-      if (problem !== undefined) {
+      const failure = await this.#started.promise;
+      if (failure !== undefined) {
         this.#remove(conversationId);
-        throw new FailureError(makeFailure("invalid_request", problem));
+        throw new FailureError(failure);
       }
       const outcome = await this.#ref.ask({ type: "place", request, paths: [...paths], slot });
+      placement.isOpening = false;
       if (outcome.status !== "placed") this.#remove(conversationId);
       return { outcome, link: this.#link(conversationId, placement) };
     });
@@ -141,7 +157,7 @@ export class Shard {
   async stop(): Promise<void> {
     this.#isStopping = true;
     const stopped = this.#ref.ask({ type: "stop" }).catch(() => undefined);
-    await within(Promise.race([stopped, this.#exited.promise]), stopBoundMs);
+    await within(Promise.race([stopped, this.#ended.promise]), stopBoundMs);
     await this.#worker.terminate();
   }
 
@@ -213,6 +229,7 @@ export class Shard {
     if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;
     if (msg.type === "task_started") this.#setBusy(placement, true);
     else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
+    if (msg.type === "task_complete") this.#parts.onCompleted(event.conversationId);
     eachMsg(event, (each) => placement.sink.publish(each, id));
     if (placement.hasRoom) this.#checkRoom(event.conversationId, placement);
   }
@@ -232,19 +249,26 @@ export class Shard {
     void room.then(resume);
   }
 
-  #exit(code: number): void {
-    const reason = this.#reason ?? `the thread exited with code ${code}`;
-    this.#started.resolve(reason);
-    this.#exited.resolve();
-    if (this.#isStopping) return;
+  /** The thread counts as dead when everything that it has sent is received. */
+  #endAfterAll(): void {
+    if (this.#exitCode === undefined || !this.#isPortClosed) return;
+    const reason = this.#reason ?? `the thread exited with code ${this.#exitCode}`;
+    this.#started.resolve(makeFailure("thread_died", reason, true));
     const { running } = this.#memory;
     const placed = [...this.#placements];
     this.#placements.clear();
-    this.#onDeath({
-      reason,
-      runner: placed.find(([, { slot }]) => slot === running)?.[0],
-      lost: placed.map(([conversationId, { sink, isBusy }]) => ({ conversationId, sink, isBusy })),
-    });
+    if (!this.#isStopping) {
+      this.#parts.onDeath({
+        reason,
+        runner: placed.find(([, { slot }]) => slot === running)?.[0],
+        lost: placed.map(([conversationId, { sink, isBusy, isOpening }]) => ({
+          conversationId,
+          sink,
+          isBusy: isBusy || isOpening,
+        })),
+      });
+    }
+    this.#ended.resolve();
   }
 
   /** Keeps the process alive while a call runs or a turn is open. */
@@ -253,6 +277,10 @@ export class Shard {
     this.#hold();
     try {
       return await call();
+    } catch (error) {
+      // Its port closes before the thread has ended, and the caller may only repeat the call on another one.
+      if (this.#isPortClosed) await this.#ended.promise;
+      throw error;
     } finally {
       this.#calls -= 1;
       this.#hold();

@@ -1,5 +1,6 @@
 import type { OpenConversation } from "../../messages/actors/conversation.js";
 import type { ShardStats } from "../../messages/actors/shard.js";
+import { FailureError } from "../../messages/failure-error.js";
 import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import type { ConversationLink, EventSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
@@ -13,8 +14,11 @@ const checkMs = 1_000;
 /** A thread that is silent for so many checks in a row is ended. Time in which this process did not run has none. */
 const maxSilentChecks = 10;
 
-/** A conversation whose code ran when so many threads died is not opened again. */
+/** A conversation whose code ran when so many threads died, and that completed no turn since, is not opened again. */
 const maxDeaths = 3;
+
+/** How many threads may die in a row while they open a conversation. */
+const maxPlacements = 5;
 
 interface ShardsParts {
   /** The number of threads. */
@@ -60,11 +64,24 @@ export class Shards {
     paths: readonly { readonly id: string; readonly path: string }[],
     sink: EventSink,
   ): Promise<(ConversationLink & { readonly saved: SaveOutcome }) | undefined> {
-    const { shard } = this.#shardFor(request.conversationId);
-    const { outcome, link } = await shard.place(request, paths, sink);
+    const { outcome, link } = await this.#placed(request, paths, sink);
     if (outcome.status === "codex_only") return undefined;
     if (outcome.status === "failed") throw errorFrom(outcome.error);
     return { ...link, saved: outcome.saved };
+  }
+
+  /** Tries other threads when one dies meanwhile, unless the conversation seems to be the cause. */
+  async #placed(...[request, ...rest]: Parameters<Shard["place"]>): ReturnType<Shard["place"]> {
+    const { conversationId } = request;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#shardFor(conversationId).shard.place(request, ...rest);
+      } catch (error) {
+        if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
+        const isCause = (this.#deaths.get(conversationId) ?? 0) >= maxDeaths;
+        if (isCause || attempt === maxPlacements) throw error;
+      }
+    }
   }
 
   broadcast(message: ToShard): void {
@@ -103,6 +120,10 @@ export class Shards {
     const shard = new Shard({
       startThread: (control, memory) => this.#parts.startThread(name, control, memory),
       onDeath: (death) => this.#onDeath(hosted, death),
+      onCompleted: (conversationId) => {
+        this.#deaths.delete(conversationId);
+        this.#suspects.delete(conversationId);
+      },
     });
     const disconnect = this.#parts.connectWriter((message, transfer) => shard.send(message, transfer));
     const hosted = { name, shard, disconnect };
@@ -128,7 +149,8 @@ export class Shards {
     this.#shards = this.#shards.filter((hosted) => hosted !== dead);
     if (this.#quarantine === dead) this.#quarantine = undefined;
     this.#parts.onEnded(dead.name);
-    const culprit = runner ?? (lost.length === 1 ? lost[0]?.conversationId : undefined);
+    const alone = lost.length === 1 ? lost[0] : undefined;
+    const culprit = runner ?? (alone?.isBusy === true ? alone.conversationId : undefined);
     if (culprit !== undefined) this.#deaths.set(culprit, (this.#deaths.get(culprit) ?? 0) + 1);
     for (const { conversationId, isBusy } of lost) {
       if (conversationId === runner || (runner === undefined && isBusy)) this.#suspects.add(conversationId);

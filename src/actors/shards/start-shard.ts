@@ -75,6 +75,9 @@ export function startShard({ name, options, control, memory, refs, limited, secr
     transferList: [control, ...Object.values(ports)],
     // Threads do not inherit the flags of the process: with `--input-type` none would start.
     execArgv: [],
+    // A descriptor that was passed to a socket is closed by the socket. Node would close its number again at the end of
+    // the thread, when it may be a file of another thread.
+    trackUnmanagedFds: false,
     ...(threadHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb } }),
   });
 }
