@@ -107,7 +107,11 @@ test("a server ends with the last thread that uses it", { timeout: 60_000 }, asy
   await events.until("turn_aborted");
   await conversation.processMessage("mcp mcp__one__pid");
   expect(await lastOutput(conversation)).toBe(second);
-  await conversation.submit("exit 3");
+  for (const code of [3, 4]) {
+    await conversation.submit(`exit ${code}`);
+    await events.until("turn_aborted");
+  }
+  await conversation.submit("exit 5");
   await events.until("error");
   await conversation.ending;
   expect(await remainingProcesses(mark, 5_000)).toEqual([]);
