@@ -161,8 +161,8 @@ class Run {
     const { conversation } = mortal;
     const dice = this.#random.whole(1, 12);
     if (dice <= 4) this.#count(await mortal.play("say something"));
-    else if (dice <= 6) this.#count(await mortal.play(`slow ${this.#random.magnitude(1, 200)}`));
-    else if (dice <= 8) this.#count(await mortal.play(mortal.effect()));
+    else if (dice <= 7) this.#count(await mortal.play(`slow ${this.#random.magnitude(1, 200)}`));
+    else if (dice === 8) this.#count(await mortal.play(mortal.effect()));
     else if (dice === 9) {
       const inputs = ["say one", "slow 20", mortal.effect(), "say two"];
       for (const end of await Promise.all(inputs.map((input) => mortal.play(input)))) this.#count(end);
