@@ -54,7 +54,7 @@ export const hostilePatching = isFull
 
 /** How many threads that host conversations die, and how many of them hang, which takes ten seconds each. */
 export const shardDeaths = isFull
-  ? { deaths: 1_000, loops: 10, conversations: 200, threads: 4, killers: 4, timeoutMs: 3_600_000 }
+  ? { deaths: 1_000, loops: 10, conversations: 200, threads: 4, killers: 6, timeoutMs: 3_600_000 }
   : { deaths: 12, loops: 0, conversations: 8, threads: 2, killers: 1, timeoutMs: 60_000 };
 
 /** How long a process is suspended, and how many turns it plays afterwards. A thread that hangs is noticed after 10 s. */
