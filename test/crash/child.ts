@@ -45,7 +45,7 @@ export class Child {
     return this.#ended;
   }
 
-  say(word: object): void {
+  say(word: object | number): void {
     this.#process.stdin.write(`${JSON.stringify(word)}\n`);
   }
 

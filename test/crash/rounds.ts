@@ -57,6 +57,9 @@ export const shardDeaths = isFull
   ? { deaths: 1_000, loops: 10, conversations: 200, threads: 4, killers: 6, timeoutMs: 3_600_000 }
   : { deaths: 12, loops: 0, conversations: 8, threads: 2, killers: 1, timeoutMs: 60_000 };
 
+/** How long a process is suspended, and how many turns it plays afterwards. A thread that hangs is noticed after 10 s. */
+export const suspension = isFull ? { ms: 30_000, turns: 2_000 } : { ms: 12_000, turns: 200 };
+
 const minutes = Number(process.env["CODY_CRASH_MINUTES"] ?? 15);
 
 /** Kills of processes that only append: as many as fit into the time. */

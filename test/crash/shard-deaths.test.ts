@@ -15,7 +15,7 @@ const setup = new URL("../support/unruly-setup.mjs", import.meta.url);
 /** A conversation is replaced after so many turns, because its file is read after every death. */
 const turnsOfOne = 40;
 
-/** The share of turns after which a conversation waits until a thread has died. */
+/** The share of conversations that wait until the next thread has died, after a turn and after each death. */
 const waits = 3 / 4;
 
 const longestDelayMs = 50;
@@ -130,7 +130,7 @@ class Run {
       if (order === undefined) {
         await this.#playTurns(mortal);
         // Otherwise most of the time would be spent on turns beside which no thread dies.
-        if (!this.#isOver && player.order === undefined && this.#random.next() < waits) await this.#workers.nextEnd;
+        while (!this.#isOver && player.order === undefined && this.#random.next() < waits) await this.#workers.nextEnd;
         continue;
       }
       this.#count(await mortal.play(order.input));
@@ -161,8 +161,8 @@ class Run {
     const { conversation } = mortal;
     const dice = this.#random.whole(1, 12);
     if (dice <= 4) this.#count(await mortal.play("say something"));
-    else if (dice <= 6) this.#count(await mortal.play(`slow ${this.#random.magnitude(1, 200)}`));
-    else if (dice <= 8) this.#count(await mortal.play(mortal.effect()));
+    else if (dice <= 7) this.#count(await mortal.play(`slow ${this.#random.magnitude(1, 200)}`));
+    else if (dice === 8) this.#count(await mortal.play(mortal.effect()));
     else if (dice === 9) {
       const inputs = ["say one", "slow 20", mortal.effect(), "say two"];
       for (const end of await Promise.all(inputs.map((input) => mortal.play(input)))) this.#count(end);

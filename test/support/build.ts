@@ -13,15 +13,18 @@ async function buildTestThreads(): Promise<void> {
 }
 
 /**
- * Builds child processes that only tests start, with the writer's thread entry beside them as in `dist`;
+ * Builds child processes that only tests start, with the entries of their threads beside them as in `dist`;
  * `test/crash/child.ts` starts them.
  */
 async function buildTestChildren(): Promise<void> {
   const directory = "build/test-children/dist";
-  const writer = { "workers/entries/rollout-writer": "src/workers/entries/rollout-writer.ts" };
+  const entries = ["rollout-writer", "shard"].map((name) => [
+    `workers/entries/${name}`,
+    `src/workers/entries/${name}.ts`,
+  ]);
   await Promise.all([
     bundle({ format: "esm", input: await sourcesIn("test/support/children"), directory: `${directory}/children` }),
-    bundle({ format: "cjs", input: writer, directory }),
+    bundle({ format: "cjs", input: Object.fromEntries(entries) as Record<string, string>, directory }),
   ]);
 }
 

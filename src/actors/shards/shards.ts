@@ -17,8 +17,8 @@ const maxSilentChecks = 10;
 /** A conversation whose code ran when so many threads died, and that completed no turn since, is not opened again. */
 const maxDeaths = 3;
 
-/** How many threads may die in a row while they open a conversation. */
-const maxPlacements = 5;
+/** How many threads may die in a row while they open a conversation: more than others that die beside it could cause. */
+const maxPlacements = 50;
 
 interface ShardsParts {
   /** The number of threads. */
