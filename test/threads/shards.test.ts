@@ -190,3 +190,14 @@ test("a shutdown ends the turns of all threads and saves them", async () => {
     expect(await endsInFile(conversation)).toEqual(["turn_aborted"]);
   }
 });
+
+test("an import keeps the name of a provider in the setup module", async () => {
+  const manager = await openShards();
+  const { conversation } = await open(manager);
+  await conversation.processMessage("say hello");
+  await manager.shutdown();
+  const other = await openShards();
+  const imported = await other.importConversation(conversation.rolloutPath ?? "");
+  if (imported.status !== "imported") throw new Error(imported.status);
+  expect(imported.losses.counts).toEqual({});
+});
