@@ -143,7 +143,6 @@ export class ConversationManager implements AsyncDisposable {
     const redactor = new LearningRedactor(redactionRules(config, options.env ?? {}));
     this.#store = openStore(options, config, { homes, cpu: this.#cpu, redactor });
     const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
-    for (const { name } of options.providers ?? []) reached.add(name);
     this.#awake = new IdleConversations(options.idleAfter ?? defaultIdleMs);
     this.#importer = {
       store: this.#store,
@@ -210,9 +209,11 @@ export class ConversationManager implements AsyncDisposable {
       },
       { onEvent: ({ msg }) => this.#channels.get(msg.conversationId)?.tell({ type: "compactor_event", event: msg }) },
     );
-    const openHost = (injected: Setup): ConversationHost =>
-      new ConversationHost({
-        options: { ...options, ...injected },
+    const openHost = (injected: Setup): ConversationHost => {
+      const hostOptions = { ...options, ...injected };
+      for (const { name } of hostOptions.providers ?? []) reached.add(name);
+      return new ConversationHost({
+        options: hostOptions,
         homes,
         config,
         store: this.#store,
@@ -227,6 +228,7 @@ export class ConversationManager implements AsyncDisposable {
         redactor,
         pool: this.#cpu,
       });
+    };
     // Without a module to load, wrong options are refused at once.
     if (options.setup === undefined) this.#host = Promise.resolve(openHost({}));
     this.#loadHost = async () => openHost(options.setup === undefined ? {} : await loadSetup(options.setup.href));
@@ -271,6 +273,8 @@ export class ConversationManager implements AsyncDisposable {
     this.#refuseAfterShutdown();
     // Imported on use, to keep the start of a conversation fast.
     const { importConversation } = await import("./actors/conversation/saved/import-conversation.js");
+    // The names of providers in a `setup` module are known when it is loaded.
+    await this.#hostHere();
     return await this.#track(importConversation(this.#importer, path, options));
   }
 

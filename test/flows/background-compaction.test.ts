@@ -9,6 +9,8 @@ interface SlowSummaries extends Provider {
   readonly requests: ModelRequest[];
   /** Completes the oldest pending summary; waits for the request if there is none yet. */
   finish(summary: string): Promise<void>;
+  /** Resolves when a summary is pending. */
+  asked(): Promise<void>;
 }
 
 /** A provider that answers at once and completes summaries only when the test says so. */
@@ -17,11 +19,15 @@ function slowToSummarize(replies: readonly Reply[]): SlowSummaries {
   const left = [...replies];
   const asked: ((summary: string) => void)[] = [];
   const finishers: (() => void)[] = [];
+  const untilAsked = async (): Promise<void> => {
+    while (asked.length === 0) await new Promise<void>((resolve) => finishers.push(resolve));
+  };
   return {
     name: "scripted",
     requests,
+    asked: untilAsked,
     finish: async (summary) => {
-      while (asked.length === 0) await new Promise<void>((resolve) => finishers.push(resolve));
+      await untilAsked();
       asked.shift()?.(summary);
       // The answer is read in this round of the event loop and the next.
       for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
@@ -150,6 +156,7 @@ test("a failed preparation is not reported, and the next one may succeed", async
 test("shutting a conversation down cancels a summary that is being made", async () => {
   const { provider, manager, conversation } = await openSlow([saysAt("one", 6100)]);
   await conversation.processMessage("first");
+  await provider.asked();
   await conversation.shutdown();
   await manager.shutdown();
   expect(provider.requests.filter(asksForSummary)).toHaveLength(1);

@@ -120,8 +120,14 @@ describe("ghost snapshots survive a compaction unchanged", () => {
   )("%s, %s, and after a resume", async (strategy, kind) => {
     const mode = kind === "background" ? "background" : "blocking";
     const compaction = { strategy, mode, keepTurns: 1, keepRecentTokens: 100 };
-    // The model reports how full its window is: first enough to prepare a summary, then enough to need it.
-    const answers = scripted([saysAt("one", 7000), saysAt("two", 8500), saysAt("three", 8500)]);
+    // The model reports how full its window is: first enough to prepare a summary, then enough to need it. A turn does
+    // not wait for a summary in the background, so that the next one may be the first to use it.
+    const answers = scripted(
+      (function* () {
+        yield saysAt("one", 7000);
+        for (;;) yield saysAt("two", 8500);
+      })(),
+    );
     const summaries = scripted([says("The summary"), says("The summary"), says("The summary")]);
     const provider: Provider = {
       name: "scripted",
@@ -130,9 +136,14 @@ describe("ghost snapshots survive a compaction unchanged", () => {
     const config = compactingConfig(compaction);
     const { conversation, manager, home, conversationId, events } = await openConversation({ provider, config });
     await conversation.replaceHistory(long);
-    if (kind === "manual") await conversation.compact();
-    else for (const text of ["first", "second"]) await conversation.processMessage(text);
-    await events.until("context_compacted");
+    if (kind === "manual") {
+      await conversation.compact();
+      await events.until("context_compacted");
+    }
+    while (!events.types().includes("context_compacted")) {
+      await conversation.submit("more");
+      await events.until("task_complete");
+    }
     expect(ghostsOf(conversation.getHistory())).toEqual(ghosts);
     const live = conversation.getHistory();
     await manager.shutdown();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { Deferred } from "../../src/base/time/waiting.js";
+import { ConversationManager } from "../../src/manager.js";
 import type { Config } from "../../src/messages/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
@@ -259,7 +260,7 @@ test("custom tools with the same name, and a provider that cannot be selected, a
   const tool = defineTool({ name: "when", description: "", parameters: z.strictObject({}), run: () => "now" });
   await expect(openManager({ tools: [tool, tool] })).rejects.toThrow("tool when: there are two tools with this name");
   const provider = { ...scripted([]), name: "My Model" };
-  await expect(openManager({ providers: [provider] })).rejects.toThrow("the name of a provider: ");
+  expect(() => new ConversationManager({ providers: [provider] })).toThrow("the name of a provider: ");
 });
 
 test("an output too long for the model is truncated in the middle", async () => {

@@ -303,3 +303,14 @@ test("a conversation that has completed a turn since its thread died is not stop
     expect(await conversation.processMessage("say sorry")).toEqual([user("say sorry"), assistant("sorry")]);
   }
 });
+
+test("an import keeps the name of a provider in the setup module", async () => {
+  const manager = await openShards();
+  const { conversation } = await open(manager);
+  await conversation.processMessage("say hello");
+  await manager.shutdown();
+  const other = await openShards();
+  const imported = await other.importConversation(conversation.rolloutPath ?? "");
+  if (imported.status !== "imported") throw new Error(imported.status);
+  expect(imported.losses.counts).toEqual({});
+});
