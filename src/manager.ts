@@ -9,7 +9,7 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import { ConversationChannel, type ConversationLink, type EventSink } from "./actors/conversation/channel.js";
+import { ConversationChannel, type ConversationLink, type HandleSink } from "./actors/conversation/channel.js";
 import { Conversation } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
 import { ConversationHost } from "./actors/conversation/open/host.js";
@@ -277,6 +277,7 @@ export class ConversationManager implements AsyncDisposable {
     const { conversationId } = request;
     const channel = new ConversationChannel(conversationId, {
       onEvent: (event) => this.#all.publish(event),
+      onRun: (first, texts) => this.#all.publishRun(first, texts),
       onEnd: () => {
         this.#live.delete(conversationId);
         this.#channels.delete(conversationId);
@@ -312,7 +313,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   /** Opens a conversation on a shard, or in this thread. */
-  async #openIn(request: OpenConversation, sink: EventSink): Promise<OpenedLink | undefined> {
+  async #openIn(request: OpenConversation, sink: HandleSink): Promise<OpenedLink | undefined> {
     if (this.#shards !== undefined) {
       const ids = request.mode === "create" ? [request.parent?.id] : [request.conversationId];
       const paths = ids.flatMap((id = "") => {

@@ -13,7 +13,7 @@ import type { ConversationServers } from "../mcp/conversation-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
-import { deltaRuns, eventWeight, mergeDeltas, OpenApprovalEvents } from "./events.js";
+import { type DeltaMsg, deltaRuns, eventWeight, mergeDeltas, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
 import { readStateNow } from "./store/load-rollout.js";
@@ -38,6 +38,12 @@ export interface EventSink {
   lost(reason?: string): void;
 }
 
+/** The handle's end of a sink, which also takes several deltas at once. */
+export interface HandleSink extends EventSink {
+  /** Publishes a delta, and for each text one that differs only in its text. */
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void;
+}
+
 /** The way to a conversation's actor, in this thread or another. */
 export interface ConversationLink {
   readonly ref: Ref<ConversationOp, ConversationAnswers>;
@@ -54,10 +60,12 @@ type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
 
 interface ChannelListener {
   onEvent(event: Event): void;
+  /** Called for a delta, and the texts of those that follow it. */
+  onRun(first: Event, texts: readonly string[]): void;
   /** Called once, when the conversation has ended. */
   onEnd(): void;
   /** Opens a conversation that sleeps. */
-  reopen(request: Resumption, sink: EventSink): Promise<ConversationLink | undefined>;
+  reopen(request: Resumption, sink: HandleSink): Promise<ConversationLink | undefined>;
 }
 
 /**
@@ -102,7 +110,7 @@ export class ConversationChannel {
 
   /** Opens the conversation behind the channel with a function that may open none. */
   async open<Link extends ConversationLink>(
-    openLink: (sink: EventSink) => Promise<Link | undefined>,
+    openLink: (sink: HandleSink) => Promise<Link | undefined>,
   ): Promise<Link | undefined> {
     const sink = new LinkSink(this);
     const link = await openLink(sink);
@@ -316,6 +324,15 @@ export class ConversationChannel {
     if (msg.type === "shutdown_complete") this.#ending ??= this.#end();
   }
 
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void {
+    this.lastActiveAt = performance.now();
+    this.#mirror?.apply({ ...first, delta: first.delta + texts.join("") }, submissionId, []);
+    const event = this.#event(first, submissionId, this.#seq);
+    this.#seq += 1 + texts.length;
+    this.#listener.onRun(event, texts);
+    this.#queue.publishRun(event, texts);
+  }
+
   room(): Promise<void> | undefined {
     return this.#queue.room();
   }
@@ -382,7 +399,7 @@ export class ConversationChannel {
 }
 
 /** Passes on what one opening of a conversation publishes, until it is muted. */
-class LinkSink implements EventSink {
+class LinkSink implements HandleSink {
   readonly #channel: ConversationChannel;
   #isMuted = false;
 
@@ -396,6 +413,10 @@ class LinkSink implements EventSink {
 
   publish(msg: ConversationMsg, submissionId: string): void {
     if (!this.#isMuted) this.#channel.publish(msg, submissionId);
+  }
+
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void {
+    if (!this.#isMuted) this.#channel.publishRun(first, texts, submissionId);
   }
 
   room(): Promise<void> | undefined {

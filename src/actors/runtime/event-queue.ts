@@ -49,6 +49,15 @@ export class EventQueue<E extends { readonly seq: number }> {
     for (const reader of this.#readers) reader.receive(event);
   }
 
+  /** Publishes an event, and for each text one that differs only in number and text. */
+  publishRun(first: E, texts: readonly string[]): void {
+    const { runs } = this.#options;
+    if (runs === undefined) throw new Error("the queue has no runs");
+    if (this.#isClosed) return;
+    this.#replay.pushRun(first, texts);
+    for (const reader of this.#readers) reader.receiveRun(first, texts, runs);
+  }
+
   /** Resolves when the lossless readers can take more; undefined when they can now or there are none. */
   room(): Promise<void> | undefined {
     for (const reader of this.#readers) {
@@ -148,6 +157,18 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
       const next = this.#take();
       if (next === undefined) return;
       this.#waiting.shift()?.({ done: false, value: next });
+    }
+  }
+
+  /** Called by the queue: adds the events of a run. Those that would be merged one by one are merged at once. */
+  receiveRun(first: E, texts: readonly string[], runs: EventRuns<E>): void {
+    this.receive(first);
+    for (const [index, text] of texts.entries()) {
+      if (this.#unread > mergeAbove) {
+        const merged = runs.event(first, first.seq + texts.length, texts.slice(index).join(""));
+        return this.receive(merged);
+      }
+      this.receive(runs.event(first, first.seq + 1 + index, text));
     }
   }
 
@@ -280,7 +301,7 @@ interface ReplayOptions<E> {
   readonly runs: EventRuns<E> | undefined;
 }
 
-/** Stores consecutive events that differ only in their number and one text as a list of texts. */
+/** Stores consecutive events that differ only in their number and one text, whose length is their weight, as texts. */
 export interface EventRuns<E> {
   /** Returns the text of `event` if it can be part of a run that begins with `first`. */
   text(first: E, event: E): string | undefined;
@@ -308,6 +329,23 @@ class Replay<E extends { readonly seq: number }> {
     const { bound } = this.#options;
     if (bound === 0) return;
     this.#add(event);
+    this.#dropOverBound();
+  }
+
+  pushRun(first: E, texts: readonly string[]): void {
+    if (this.#options.bound === 0) return;
+    this.#add(first);
+    const run = this.#runs.at(-1);
+    for (const text of texts) {
+      run?.texts.push(text);
+      this.#weight += text.length;
+    }
+    this.#count += texts.length;
+    this.#dropOverBound();
+  }
+
+  #dropOverBound(): void {
+    const { bound } = this.#options;
     // Many events are dropped at once, because the remaining runs have to be rebuilt.
     if (this.#count >= bound * 2) this.#keep(bound);
     else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));

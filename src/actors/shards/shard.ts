@@ -7,10 +7,10 @@ import { FailureError } from "../../messages/failure-error.js";
 import type { Ref } from "../runtime/actor.js";
 import { makeFailure, messageOf } from "../runtime/failures.js";
 import { portRef } from "../runtime/port-ref.js";
-import type { ConversationLink, EventSink } from "../conversation/channel.js";
+import type { ConversationLink, HandleSink } from "../conversation/channel.js";
+import { type DeltaMsg, isDeltaMsg } from "../conversation/events.js";
 import type { ConversationState } from "../conversation/state/state.js";
 import { readStateNow } from "../conversation/store/load-rollout.js";
-import { eachMsg } from "./event-batches.js";
 import type { Started, ToShard } from "./shard-thread.js";
 import { ShardMemory } from "./shared-memory.js";
 
@@ -21,8 +21,11 @@ const maxReadWaitMs = 1_000;
 
 /** What distinguishes one conversation of a shard. */
 interface Placement {
-  readonly sink: EventSink;
+  readonly conversationId: string;
+  readonly sink: HandleSink;
   readonly slot: number;
+  /** The last message, if it was a delta. */
+  last: { readonly id: string; readonly msg: DeltaMsg } | undefined;
   rolloutPath: string | null;
   /** The length of the rollout with every line recorded before the last message. */
   end: number;
@@ -42,7 +45,7 @@ export interface ShardDeath {
 
 interface LostConversation {
   readonly conversationId: string;
-  readonly sink: EventSink;
+  readonly sink: HandleSink;
   /** Whether it had an open turn. */
   readonly isBusy: boolean;
 }
@@ -59,10 +62,11 @@ export class Shard {
   readonly #ref: Ref<ShardOp, ShardAnswers>;
   readonly #memory = new ShardMemory();
   readonly #placements = new Map<string, Placement>();
+  readonly #slots = new Map<number, Placement>();
   readonly #started = new Deferred<string | undefined>();
   readonly #exited = new Deferred<void>();
   readonly #onDeath: (death: ShardDeath) => void;
-  #slots = 0;
+  #lastSlot = 0;
   #calls = 0;
   /** Number of conversations with an open turn. */
   #busy = 0;
@@ -108,12 +112,14 @@ export class Shard {
   async place(
     request: OpenConversation,
     paths: readonly { readonly id: string; readonly path: string }[],
-    sink: EventSink,
+    sink: HandleSink,
   ): Promise<{ readonly outcome: PlaceOutcome; readonly link: ConversationLink }> {
     const { conversationId } = request;
-    const slot = (this.#slots += 1);
-    const placement = { sink, slot, rolloutPath: null, end: 0, hasRoom: true, isBusy: false };
+    const slot = (this.#lastSlot += 1);
+    const start = { last: undefined, rolloutPath: null, end: 0, hasRoom: true, isBusy: false };
+    const placement: Placement = { conversationId, sink, slot, ...start };
     this.#placements.set(conversationId, placement);
+    this.#slots.set(slot, placement);
     return await this.#held(async () => {
       const problem = await this.#started.promise;
       if (problem !== undefined) {
@@ -179,7 +185,10 @@ export class Shard {
 
   #remove(conversationId: string): void {
     const placement = this.#placements.get(conversationId);
-    if (placement !== undefined) this.#setBusy(placement, false);
+    if (placement !== undefined) {
+      this.#setBusy(placement, false);
+      this.#slots.delete(placement.slot);
+    }
     this.#placements.delete(conversationId);
     this.#hold();
   }
@@ -195,6 +204,7 @@ export class Shard {
   }
 
   #follow(event: ShardEvent): void {
+    if (event.type === "deltas") return this.#followDeltas(event);
     const placement = this.#placements.get(event.conversationId);
     if (placement === undefined) return;
     if (event.type === "failed") return placement.sink.failed();
@@ -203,12 +213,28 @@ export class Shard {
     if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;
     if (msg.type === "task_started") this.#setBusy(placement, true);
     else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
-    eachMsg(event, (each) => placement.sink.publish(each, id));
-    if (placement.hasRoom) this.#checkRoom(event.conversationId, placement);
+    placement.last = isDeltaMsg(msg) ? { id, msg } : undefined;
+    placement.sink.publish(msg, id);
+    if (placement.hasRoom) this.#checkRoom(placement);
+  }
+
+  #followDeltas({ slots, counts, texts }: Extract<ShardEvent, { type: "deltas" }>): void {
+    let from = 0;
+    for (const [index, slot] of slots.entries()) {
+      const to = from + (counts[index] ?? 0);
+      const placement = this.#slots.get(slot);
+      if (placement?.last !== undefined) {
+        const { id, msg } = placement.last;
+        placement.sink.publishRun({ ...msg, delta: texts[from] ?? "" }, texts.slice(from + 1, to), id);
+        if (placement.hasRoom) this.#checkRoom(placement);
+      }
+      from = to;
+    }
   }
 
   /** Tells the conversation to wait when its readers cannot take more. */
-  #checkRoom(conversationId: string, placement: Placement): void {
+  #checkRoom(placement: Placement): void {
+    const { conversationId } = placement;
     const room = placement.sink.room();
     if (room === undefined) return;
     placement.hasRoom = false;
@@ -229,6 +255,7 @@ export class Shard {
     const { running } = this.#memory;
     const placed = [...this.#placements];
     this.#placements.clear();
+    this.#slots.clear();
     this.#onDeath({
       reason,
       runner: placed.find(([, { slot }]) => slot === running)?.[0],

@@ -1,7 +1,7 @@
 import type { OpenConversation } from "../../messages/actors/conversation.js";
 import type { ShardStats } from "../../messages/actors/shard.js";
 import type { SaveOutcome } from "../../messages/rollout-writer.js";
-import type { ConversationLink, EventSink } from "../conversation/channel.js";
+import type { ConversationLink, HandleSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
 import { Shard, type ShardDeath } from "./shard.js";
 import type { ToShard } from "./shard-thread.js";
@@ -58,7 +58,7 @@ export class Shards {
   async place(
     request: OpenConversation,
     paths: readonly { readonly id: string; readonly path: string }[],
-    sink: EventSink,
+    sink: HandleSink,
   ): Promise<(ConversationLink & { readonly saved: SaveOutcome }) | undefined> {
     const { shard } = this.#shardFor(request.conversationId);
     const { outcome, link } = await shard.place(request, paths, sink);
