@@ -50,7 +50,6 @@ for (const delayMs of sizes.length === 0 ? [] : [0, 10, 30]) {
 await compareThreads({
   threads,
   conversations: conversationsInThreads,
-  turns,
   deltas,
   rounds,
   url: (delayMs) => server.url(delayMs),

@@ -13,7 +13,7 @@ import {
   type ChannelListener,
   ConversationChannel,
   type ConversationLink,
-  type EventSink,
+  type HandleSink,
 } from "./actors/conversation/channel.js";
 import { Conversation, type HistoryParts } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
@@ -112,6 +112,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #channels = new Map<string, ConversationChannel>();
   readonly #listener: ChannelListener = {
     onEvent: (event) => this.#all.publish(event),
+    onRun: (first, texts) => this.#all.publishRun(first, texts),
     onAsleep: (channel) => this.#awake.delete(channel),
     onEnd: (channel) => {
       this.#live.delete(channel.id);
@@ -327,7 +328,7 @@ export class ConversationManager implements AsyncDisposable {
   }
 
   /** Opens a conversation on a shard, or in this thread. */
-  async #openIn(request: OpenConversation, sink: EventSink): Promise<OpenedLink | undefined> {
+  async #openIn(request: OpenConversation, sink: HandleSink): Promise<OpenedLink | undefined> {
     if (this.#shards !== undefined) {
       const ids = request.mode === "create" ? [request.parent?.id] : [request.conversationId];
       const paths = ids.flatMap((id = "") => {

@@ -10,7 +10,6 @@ const setup = fileURLToPath(new URL("./threads/scale-setup.js", import.meta.url)
 interface Comparison {
   readonly threads: readonly number[];
   readonly conversations: number;
-  readonly turns: number;
   readonly deltas: number;
   readonly rounds: number;
   /** The URL of the server with a delay. */
@@ -22,24 +21,24 @@ export async function compareThreads({ threads, rounds, url, ...size }: Comparis
   const server = (delayMs: number) => ({ baseUrl: url(delayMs) });
   const wanted = process.env["SCALE_LOADS"]?.split(",");
   const loads = [
-    { name: "server", pace: "instant", measured: server(0), warmUp: server(0) },
-    { name: "server10", pace: "a delta each 10 ms", measured: server(10), warmUp: server(0) },
-    { name: "provider", pace: "instant", measured: inProcess(0), warmUp: inProcess(0) },
-    { name: "provider10", pace: "a delta each 10 ms", measured: inProcess(10), warmUp: inProcess(0) },
+    { name: "server", pace: "instant", turns: 10, measured: server(0), warmUp: server(0) },
+    { name: "server10", pace: "a delta each 10 ms", turns: 3, measured: server(10), warmUp: server(0) },
+    { name: "provider", pace: "instant", turns: 10, measured: inProcess(0), warmUp: inProcess(0) },
+    { name: "provider10", pace: "a delta each 10 ms", turns: 3, measured: inProcess(10), warmUp: inProcess(0) },
   ];
-  for (const { name, pace, measured, warmUp } of loads) {
+  for (const { name, pace, turns, measured, warmUp } of loads) {
     if (wanted !== undefined && !wanted.includes(name)) continue;
     const costs = new Map<number, ThreadCost[]>(threads.map((count) => [count, []]));
     // A busy moment of the machine affects all counts.
     for (let round = 0; round < rounds; round += 1) {
       for (const count of threads) {
-        costs.get(count)?.push(await costIn({ ...size, threads: count, measured, warmUp, setup }));
+        costs.get(count)?.push(await costIn({ ...size, turns, threads: count, measured, warmUp, setup }));
       }
     }
-    const deltas = size.conversations * size.turns * size.deltas;
+    const deltas = size.conversations * turns * size.deltas;
     const where = name.startsWith("server") ? "from a server" : "from a provider in the same thread";
     printTable(
-      `${whole(size.conversations)} conversations x ${size.turns} turns x ${size.deltas} deltas ${where}, ${pace}: ` +
+      `${whole(size.conversations)} conversations x ${turns} turns x ${size.deltas} deltas ${where}, ${pace}: ` +
         `CPU us/delta of each thread (median of ${rounds})`,
       [
         "threads",

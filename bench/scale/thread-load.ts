@@ -33,7 +33,7 @@ export interface ThreadCost {
 const kibibyte = 1024;
 
 /** Enough rounds for V8 to compile hot functions in every thread. */
-const warmUp = { rounds: 3, conversations: 100, turns: 4 };
+const warmUp = { rounds: 5, conversations: 200, turns: 4 };
 
 /** Plays in one manager, because new threads would have to compile everything again. */
 export async function playInThreads(load: ThreadLoad, directory: string): Promise<ThreadCost> {

@@ -14,7 +14,7 @@ import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader, type EventSource } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
-import { conversationEvents, OpenApprovalEvents } from "./events.js";
+import { conversationEvents, type DeltaMsg, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
 import { readStateNow } from "./store/load-rollout.js";
@@ -34,6 +34,12 @@ export interface EventSink {
   failed(): void;
   /** Called once, when the actor has ended without a trace. With a reason, it is not opened again. */
   lost(reason?: string): void;
+}
+
+/** The handle's end of a sink, which also takes several deltas at once. */
+export interface HandleSink extends EventSink {
+  /** Publishes a delta, and for each text one that differs only in its text. */
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void;
 }
 
 /** The way to a conversation's actor, in this thread or another. */
@@ -57,11 +63,13 @@ type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
 /** The manager of many channels. */
 export interface ChannelListener {
   onEvent(event: Event): void;
+  /** Called for a delta, and the texts of those that follow it. */
+  onRun(first: Event, texts: readonly string[]): void;
   onAsleep(channel: ConversationChannel): void;
   /** Called once, when the conversation has ended. */
   onEnd(channel: ConversationChannel): void;
   /** Opens a conversation that sleeps. */
-  reopen(channel: ConversationChannel, request: Resumption, sink: EventSink): Promise<ConversationLink | undefined>;
+  reopen(channel: ConversationChannel, request: Resumption, sink: HandleSink): Promise<ConversationLink | undefined>;
   /** Leases the MCP servers of a project in this thread. */
   openServers(root: string): Promise<ConversationServers | undefined>;
 }
@@ -107,7 +115,7 @@ export class ConversationChannel implements EventSource<Event> {
 
   /** Opens the conversation behind the channel with a function that may open none. */
   async open<Link extends ConversationLink>(
-    openLink: (sink: EventSink) => Promise<Link | undefined>,
+    openLink: (sink: HandleSink) => Promise<Link | undefined>,
   ): Promise<Link | undefined> {
     const sink = new LinkSink(this);
     const link = await openLink(sink);
@@ -354,6 +362,15 @@ export class ConversationChannel implements EventSource<Event> {
     }
   }
 
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void {
+    this.lastActiveAt = performance.now();
+    this.#mirror?.apply({ ...first, delta: first.delta + texts.join("") }, submissionId, []);
+    const event = this.#event(first, submissionId, this.#seq);
+    this.#seq += 1 + texts.length;
+    this.#listener.onRun(event, texts);
+    this.#queue.publishRun(event, texts);
+  }
+
   room(): Promise<void> | undefined {
     return this.#queue.room();
   }
@@ -457,7 +474,7 @@ export class ConversationChannel implements EventSource<Event> {
 }
 
 /** Passes on what one opening of a conversation publishes, until it is muted. */
-class LinkSink implements EventSink {
+class LinkSink implements HandleSink {
   readonly #channel: ConversationChannel;
   #isMuted = false;
 
@@ -471,6 +488,10 @@ class LinkSink implements EventSink {
 
   publish(msg: ConversationMsg, submissionId: string): void {
     if (!this.#isMuted) this.#channel.publish(msg, submissionId);
+  }
+
+  publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void {
+    if (!this.#isMuted) this.#channel.publishRun(first, texts, submissionId);
   }
 
   room(): Promise<void> | undefined {

@@ -45,6 +45,13 @@ export class AllEvents implements EventSource<NumberedEvent> {
     this.#queue.publish(next);
   }
 
+  /** Publishes a delta, and for each text one that differs only in number and text. */
+  publishRun(first: Event, texts: readonly string[]): void {
+    if (this.#queue === undefined) return;
+    this.publish(first);
+    for (const [index, text] of texts.entries()) this.publish(withDeltaText(first, first.seq + 1 + index, text));
+  }
+
   /** Returns a reader of all events from now on. */
   reader(): AsyncIterableIterator<Event> {
     return withoutNumbers(this.#opened().reader({}));
@@ -113,7 +120,7 @@ function changeWeight(change: FileChange): number {
   return change.type === "update" ? change.unified_diff.length : change.content.length;
 }
 
-type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
+export type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
 
 /** Merges two consecutive deltas of one item into a longer one, for a reader that has not read the first. */
 export function mergeDeltas(older: Event, newer: Event): Event | undefined {

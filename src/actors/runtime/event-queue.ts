@@ -62,6 +62,17 @@ export class EventQueue<E extends { readonly seq: number }> {
     for (const reader of this.#readers) reader.receive(event);
   }
 
+  /** Publishes an event, and for each text one that differs only in number and text. */
+  publishRun(first: E, texts: readonly string[]): void {
+    const { runs } = this.#options;
+    if (runs === undefined) throw new Error("the queue has no runs");
+    if (this.#isClosed) return;
+    this.#last = first.seq + texts.length;
+    this.#replay ??= new Replay(this.#options);
+    this.#replay.pushRun(first, texts);
+    for (const reader of this.#readers) reader.receiveRun(first, texts, runs);
+  }
+
   /** Resolves when the lossless readers can take more; undefined when they can now or there are none. */
   room(): Promise<void> | undefined {
     for (const reader of this.#readers) {
@@ -178,6 +189,18 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   /** Called by the queue: the events up to this one are not kept any more. */
   missThrough(seq: number): void {
     if (this.#position !== undefined && this.#position <= seq) this.#droppedThrough = seq;
+  }
+
+  /** Called by the queue: adds the events of a run. Those that would be merged one by one are merged at once. */
+  receiveRun(first: E, texts: readonly string[], runs: EventRuns<E>): void {
+    this.receive(first);
+    for (const [index, text] of texts.entries()) {
+      if (this.#unread > mergeAbove) {
+        const merged = runs.event(first, first.seq + texts.length, texts.slice(index).join(""));
+        return this.receive(merged);
+      }
+      this.receive(runs.event(first, first.seq + 1 + index, text));
+    }
   }
 
   /** Called by the queue: drops the unread events, and lists that have grown. */
@@ -309,7 +332,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
   }
 }
 
-/** Stores consecutive events that differ only in their number and one text as a list of texts. */
+/** Stores consecutive events that differ only in their number and one text, whose length is their weight, as texts. */
 export interface EventRuns<E> {
   /** Returns the text of `event` if it can be part of a run that begins with `first`. */
   text(first: E, event: E): string | undefined;
@@ -340,6 +363,23 @@ class Replay<E extends { readonly seq: number }> {
     const bound = this.#bound;
     if (bound === 0) return;
     this.#add(event);
+    this.#dropOverBound();
+  }
+
+  pushRun(first: E, texts: readonly string[]): void {
+    if (this.#bound === 0) return;
+    this.#add(first);
+    const run = this.#runs.at(-1);
+    for (const text of texts) {
+      run?.texts.push(text);
+      this.#weight += text.length;
+    }
+    this.#count += texts.length;
+    this.#dropOverBound();
+  }
+
+  #dropOverBound(): void {
+    const bound = this.#bound;
     // Many events are dropped at once, because the remaining runs have to be rebuilt.
     if (this.#count >= bound * 2) this.#keep(bound);
     else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));

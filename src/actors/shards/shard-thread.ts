@@ -19,6 +19,7 @@ import { ConversationHost } from "../conversation/open/host.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { openConversation, type OpenedConversation } from "../conversation/open/open-conversation.js";
 import type { EventSink } from "../conversation/channel.js";
+import { type DeltaMsg, isDeltaMsg } from "../conversation/events.js";
 import { openStore } from "../conversation/store/open-store.js";
 import { CredentialResolver } from "../credentials/credential-resolver.js";
 import { RequestGate } from "../limits/limits.js";
@@ -28,7 +29,7 @@ import type { WriterListener } from "../rollout-writer/writer-thread.js";
 import { messageOf } from "../runtime/failures.js";
 import { portRef, serveRef } from "../runtime/port-ref.js";
 import { errorData } from "./error-data.js";
-import { EventBatches } from "./event-batches.js";
+import { type DeltaRun, EventBatches } from "./event-batches.js";
 import { remotePool } from "./pool-ref.js";
 import { loadSetup } from "./setup.js";
 import { ShardMemory } from "./shared-memory.js";
@@ -264,17 +265,19 @@ class Shard {
 /** Sends what one conversation publishes to the main thread. */
 class ShardSink implements EventSink {
   readonly #conversationId: string;
-  readonly #slot: number;
+  readonly #run: DeltaRun;
   readonly #batches: EventBatches;
   readonly #memory: ShardMemory;
   #end: () => number = () => 0;
   /** The length of the rollout that the main thread knows. */
   #reportedEnd = 0;
+  /** The last message, if it was a delta. */
+  #last: { readonly id: string; readonly msg: DeltaMsg } | undefined;
   #room: Deferred<void> | undefined;
 
   constructor(conversationId: string, slot: number, batches: EventBatches, memory: ShardMemory) {
     this.#conversationId = conversationId;
-    this.#slot = slot;
+    this.#run = { slot, texts: [] };
     this.#batches = batches;
     this.#memory = memory;
   }
@@ -284,9 +287,13 @@ class ShardSink implements EventSink {
   }
 
   publish(msg: ConversationMsg, id: string): void {
-    this.#memory.running = this.#slot;
+    this.#memory.running = this.#run.slot;
+    const isDelta = isDeltaMsg(msg);
+    if (isDelta && this.#continues(msg, id)) return this.#batches.addDelta(this.#run, msg.delta);
+    this.#last = isDelta ? { id, msg } : undefined;
     this.#reportedEnd = this.#end();
-    this.#batches.add({ type: "published", conversationId: this.#conversationId, id, msg, end: this.#reportedEnd });
+    const conversationId = this.#conversationId;
+    this.#batches.add({ type: "published", conversationId, id, msg, end: this.#reportedEnd }, this.#run);
   }
 
   /** Tells the main thread about lines that no event has followed, so that it waits for them before it reads the file. */
@@ -294,7 +301,13 @@ class ShardSink implements EventSink {
     const end = this.#end();
     if (end <= this.#reportedEnd) return;
     this.#reportedEnd = end;
-    this.#batches.add({ type: "recorded", conversationId: this.#conversationId, end });
+    this.#batches.add({ type: "recorded", conversationId: this.#conversationId, end }, this.#run);
+  }
+
+  /** Whether a delta differs from the last message only in its text. */
+  #continues(msg: DeltaMsg, id: string): boolean {
+    const last = this.#last;
+    return last !== undefined && last.id === id && last.msg.type === msg.type && last.msg.item_id === msg.item_id;
   }
 
   room(): Promise<void> | undefined {
@@ -314,6 +327,6 @@ class ShardSink implements EventSink {
   lost(): void {}
 
   failed(): void {
-    this.#batches.add({ type: "failed", conversationId: this.#conversationId });
+    this.#batches.add({ type: "failed", conversationId: this.#conversationId }, this.#run);
   }
 }

@@ -15,10 +15,10 @@ import type { Failure } from "../../messages/failure.js";
 import type { Ref } from "../runtime/actor.js";
 import { makeFailure, messageOf } from "../runtime/failures.js";
 import { portRef } from "../runtime/port-ref.js";
-import type { ConversationLink, EventSink } from "../conversation/channel.js";
+import type { ConversationLink, HandleSink } from "../conversation/channel.js";
+import { type DeltaMsg, isDeltaMsg } from "../conversation/events.js";
 import type { ConversationState } from "../conversation/state/state.js";
 import { readStateNow } from "../conversation/store/load-rollout.js";
-import { eachMsg } from "./event-batches.js";
 import type { ToShard } from "./start-shard.js";
 import { ShardMemory } from "./shared-memory.js";
 
@@ -29,8 +29,11 @@ const maxReadWaitMs = 1_000;
 
 /** What distinguishes one conversation of a shard. */
 interface Placement {
-  readonly sink: EventSink;
+  readonly conversationId: string;
+  readonly sink: HandleSink;
   readonly slot: number;
+  /** The last message, if it was a delta. */
+  last: { readonly id: string; readonly msg: DeltaMsg } | undefined;
   rolloutPath: string | null;
   /** The length of the rollout with every line recorded before the last message. */
   end: number;
@@ -52,7 +55,7 @@ export interface ShardDeath {
 
 interface LostConversation {
   readonly conversationId: string;
-  readonly sink: EventSink;
+  readonly sink: HandleSink;
   /** Whether it had an open turn or was being opened. */
   readonly isBusy: boolean;
 }
@@ -77,7 +80,8 @@ export class Shard {
   readonly #parts: Pick<ShardParts, "onDeath" | "onCompleted">;
   #isPortClosed = false;
   #exitCode: number | undefined;
-  #slots = 0;
+  readonly #slots = new Map<number, Placement>();
+  #lastSlot = 0;
   #calls = 0;
   /** Number of conversations with an open turn. */
   #busy = 0;
@@ -130,12 +134,14 @@ export class Shard {
   async place(
     request: OpenConversation,
     paths: readonly { readonly id: string; readonly path: string }[],
-    sink: EventSink,
+    sink: HandleSink,
   ): Promise<{ readonly outcome: PlaceOutcome; readonly link: ConversationLink }> {
     const { conversationId } = request;
-    const slot = (this.#slots += 1);
-    const placement = { sink, slot, rolloutPath: null, end: 0, hasRoom: true, isBusy: false, isOpening: true };
+    const slot = (this.#lastSlot += 1);
+    const start = { last: undefined, rolloutPath: null, end: 0, hasRoom: true, isBusy: false, isOpening: true };
+    const placement: Placement = { conversationId, sink, slot, ...start };
     this.#placements.set(conversationId, placement);
+    this.#slots.set(slot, placement);
     return await this.#held(async () => {
       const failure = await this.#started.promise;
       if (failure !== undefined) {
@@ -201,7 +207,10 @@ export class Shard {
 
   #remove(conversationId: string): void {
     const placement = this.#placements.get(conversationId);
-    if (placement !== undefined) this.#setBusy(placement, false);
+    if (placement !== undefined) {
+      this.#setBusy(placement, false);
+      this.#slots.delete(placement.slot);
+    }
     this.#placements.delete(conversationId);
     this.#hold();
   }
@@ -217,6 +226,7 @@ export class Shard {
   }
 
   #follow(event: ShardEvent): void {
+    if (event.type === "deltas") return this.#followDeltas(event);
     const placement = this.#placements.get(event.conversationId);
     if (placement === undefined) return;
     if (event.type === "failed") return placement.sink.failed();
@@ -230,12 +240,28 @@ export class Shard {
     if (msg.type === "task_started") this.#setBusy(placement, true);
     else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
     if (msg.type === "task_complete") this.#parts.onCompleted(event.conversationId);
-    eachMsg(event, (each) => placement.sink.publish(each, id));
-    if (placement.hasRoom) this.#checkRoom(event.conversationId, placement);
+    placement.last = isDeltaMsg(msg) ? { id, msg } : undefined;
+    placement.sink.publish(msg, id);
+    if (placement.hasRoom) this.#checkRoom(placement);
+  }
+
+  #followDeltas({ slots, counts, texts }: Extract<ShardEvent, { type: "deltas" }>): void {
+    let from = 0;
+    for (const [index, slot] of slots.entries()) {
+      const to = from + (counts[index] ?? 0);
+      const placement = this.#slots.get(slot);
+      if (placement?.last !== undefined) {
+        const { id, msg } = placement.last;
+        placement.sink.publishRun({ ...msg, delta: texts[from] ?? "" }, texts.slice(from + 1, to), id);
+        if (placement.hasRoom) this.#checkRoom(placement);
+      }
+      from = to;
+    }
   }
 
   /** Tells the conversation to wait when its readers cannot take more. */
-  #checkRoom(conversationId: string, placement: Placement): void {
+  #checkRoom(placement: Placement): void {
+    const { conversationId } = placement;
     const room = placement.sink.room();
     if (room === undefined) return;
     placement.hasRoom = false;
@@ -257,6 +283,7 @@ export class Shard {
     const { running } = this.#memory;
     const placed = [...this.#placements];
     this.#placements.clear();
+    this.#slots.clear();
     if (!this.#isStopping) {
       this.#parts.onDeath({
         reason,

@@ -2,7 +2,7 @@ import type { OpenConversation } from "../../messages/actors/conversation.js";
 import type { ShardStats } from "../../messages/actors/shard.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
-import type { ConversationLink, EventSink } from "../conversation/channel.js";
+import type { ConversationLink, HandleSink } from "../conversation/channel.js";
 import { errorFrom } from "./error-data.js";
 import { Shard, type ShardDeath } from "./shard.js";
 import type { ToShard } from "./start-shard.js";
@@ -62,7 +62,7 @@ export class Shards {
   async place(
     request: OpenConversation,
     paths: readonly { readonly id: string; readonly path: string }[],
-    sink: EventSink,
+    sink: HandleSink,
   ): Promise<(ConversationLink & { readonly saved: SaveOutcome }) | undefined> {
     const { outcome, link } = await this.#placed(request, paths, sink);
     if (outcome.status === "codex_only") return undefined;

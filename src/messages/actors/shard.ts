@@ -72,7 +72,7 @@ export type PlaceOutcome = z.infer<typeof PlaceOutcome>;
 export const ShardAnswers = z.object({ place: PlaceOutcome, ask: z.unknown(), stats: ShardStats });
 export type ShardAnswers = z.infer<typeof ShardAnswers>;
 
-/** What conversations of a shard have published, in order; consecutive deltas of one item share an entry. */
+/** What conversations of a shard have published; the order is kept within a conversation. */
 export const ShardEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("published"),
@@ -81,8 +81,15 @@ export const ShardEvent = z.discriminatedUnion("type", [
     msg: ConversationMsg,
     /** The length of the rollout with every line that was recorded before; 0 if it is unknown. */
     end: z.number().int().nonnegative(),
-    /** The texts of the deltas that follow `msg` and differ from it in nothing else. */
-    texts: z.array(z.string()).optional(),
+  }),
+  /** Deltas that differ from the last message of their conversations only in their text. */
+  z.object({
+    type: z.literal("deltas"),
+    /** The conversations, by slot. */
+    slots: z.array(z.number().int().nonnegative()),
+    /** The number of texts of each conversation. */
+    counts: z.array(z.number().int().positive()),
+    texts: z.array(z.string()),
   }),
   /** Lines were recorded without an event; it comes before the answer that reports them. */
   z.object({ type: z.literal("recorded"), conversationId, end: z.number().int().nonnegative() }),

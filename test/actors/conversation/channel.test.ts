@@ -30,7 +30,6 @@ const opened: Extract<MirrorChange, { type: "opened" }> = {
 
 const link: ConversationLink = {
   ref: { tell: async (_op, id = "") => id, ask: async () => undefined as never, stop: async () => undefined },
-  servers: undefined,
   state: () => {
     throw new Error("not read");
   },
@@ -48,8 +47,11 @@ test("a turn whose end was lost before it was written ends once for its readers"
   };
   const channel = new ConversationChannel("conv_1", {
     onEvent: () => undefined,
+    onRun: () => undefined,
+    onAsleep: () => undefined,
     onEnd: () => undefined,
-    reopen: (_request, sink) => open(sink),
+    reopen: (_channel, _request, sink) => open(sink),
+    openServers: async () => undefined,
   });
   const reader = channel.reader({ since: 0 });
   await channel.open(open);

@@ -31,8 +31,13 @@ function queueOf({
   );
 }
 
-async function readAll(reader: AsyncIterable<Numbered>): Promise<Numbered[]> {
-  const events: Numbered[] = [];
+interface Piece {
+  readonly seq: number;
+  readonly text: string;
+}
+
+async function readAll<E>(reader: AsyncIterable<E>): Promise<E[]> {
+  const events: E[] = [];
   for await (const event of reader) events.push(event);
   return events;
 }
@@ -158,6 +163,51 @@ describe("an event queue", () => {
         expect(read).toEqual(await readAll(whole.reader({ since })));
         const kept = kinds.length - Math.max(since, kinds.length - replay);
         expect(read.filter(({ kind }) => kind !== "lagged")).toHaveLength(Math.max(0, kept));
+      }),
+    );
+  });
+
+  test("a run that is published at once is read and replayed like its events one by one", async () => {
+    const textOf = ({ text }: Piece): string => text;
+    const options: EventQueueOptions<Piece> = {
+      bound: 12,
+      merge: (older, newer) => ({ seq: newer.seq, text: older.text + newer.text }),
+      weigh: ({ text }) => text.length,
+      runs: { text: (_, { text }) => text, event: (_, seq, text) => ({ seq, text }) },
+    };
+    const steps = fc.array(fc.record({ length: fc.integer({ min: 1, max: 20 }), reads: fc.nat(4) }));
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(60), async (published, since) => {
+        const play = async (publish: (queue: EventQueue<Piece>, run: readonly Piece[]) => void): Promise<unknown> => {
+          const queue = new EventQueue(options, {
+            lagged: (from, to) => ({ seq: to, text: `lagged ${from}` }),
+            onLagged: () => [],
+          });
+          const readers = [queue.reader(), queue.reader({ since })];
+          const read: Promise<unknown>[] = [];
+          let next = 0;
+          for (const { length, reads } of published) {
+            publish(
+              queue,
+              Array.from({ length }, (_, index) => ({ seq: next + index, text: `${next + index} ` })),
+            );
+            next += length;
+            // Calls without an event wait for the next run.
+            for (let count = 0; count < reads; count += 1) read.push(...readers.map((reader) => reader.next()));
+          }
+          const replayed = queue.reader({ since: 0 });
+          queue.close();
+          const rest = [replayed, ...readers].map((reader) => readAll(reader));
+          return await Promise.all([...read, ...rest]);
+        };
+        const atOnce = await play((queue, [first, ...rest]) => {
+          if (first !== undefined) queue.publishRun(first, rest.map(textOf));
+        });
+        expect(atOnce).toEqual(
+          await play((queue, run) => {
+            for (const piece of run) queue.publish(piece);
+          }),
+        );
       }),
     );
   });
