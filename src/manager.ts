@@ -35,7 +35,7 @@ import { startCredentials } from "./actors/credentials/start-credentials.js";
 import { startKnowledge } from "./actors/knowledge/knowledge.js";
 import { poolRef } from "./actors/shards/pool-ref.js";
 import { loadSetup, type Setup } from "./actors/shards/setup.js";
-import { Shards, type ShardReport } from "./actors/shards/shards.js";
+import { maxPlacements, Shards, type ShardReport } from "./actors/shards/shards.js";
 import { startShard } from "./actors/shards/start-shard.js";
 import { openOutbox } from "./actors/rollout-writer/outbox.js";
 import { RequestGate, startLimits } from "./actors/limits/limits.js";
@@ -298,9 +298,25 @@ export class ConversationManager implements AsyncDisposable {
     if (config.id !== undefined && (this.#live.has(conversationId) || (await this.#store.has(conversationId)))) {
       throw new InvalidInputError(`conversation ${conversationId} already exists`);
     }
-    const opened = await this.#open({ mode: "create", conversationId, config, ...(parent && { parent }) });
-    if (opened === undefined) throw new Error(`conversation ${conversationId} cannot be created`);
-    return { ...opened, conversationId };
+    return await this.#createAs(conversationId, config, parent);
+  }
+
+  /** If its thread dies, a conversation without a requested id is created again under another one. */
+  async #createAs(
+    conversationId: string,
+    config: ConversationConfig,
+    parent: Extract<OpenConversation, { mode: "create" }>["parent"],
+    attempt = 1,
+  ): Promise<NewConversation> {
+    try {
+      const opened = await this.#open({ mode: "create", conversationId, config, ...(parent && { parent }) });
+      if (opened === undefined) throw new Error(`conversation ${conversationId} cannot be created`);
+      return { ...opened, conversationId };
+    } catch (error) {
+      const isLost = error instanceof FailureError && error.code === "thread_died";
+      if (!isLost || config.id !== undefined || attempt === maxPlacements) throw error;
+      return await this.#createAs(idOfNew(undefined), config, parent, attempt + 1);
+    }
   }
 
   /** Opens a conversation and connects a handle to it; returns undefined when only Codex may write to it. */

@@ -1,6 +1,7 @@
 import { expect, onTestFailed, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ConversationManager } from "../../src/manager.js";
+import type { SaveOutcome } from "../../src/messages/rollout-writer.js";
 import { openManager } from "../support/open-conversation.js";
 import { marked, remainingProcesses } from "../support/processes.js";
 import { assistant, user } from "../support/scripted-provider.js";
@@ -143,7 +144,8 @@ class Run {
   }
 
   async #open(player: Player): Promise<MortalConversation> {
-    const { conversation } = await this.#manager.newConversation({ provider: "unruly", model: "unruly" });
+    const { conversation, saved } = await this.#manager.newConversation({ provider: "unruly", model: "unruly" });
+    expectSaved(saved);
     this.#count("conversations");
     return new MortalConversation({
       conversation,
@@ -174,6 +176,10 @@ class Run {
   #count(name: string): void {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
+}
+
+function expectSaved(outcome: SaveOutcome): void {
+  expect(outcome).toEqual({ status: "saved" });
 }
 
 async function expectAnswers(conversation: Conversation): Promise<void> {

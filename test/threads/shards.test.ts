@@ -221,6 +221,21 @@ test("a thread that dies while it starts is replaced", async () => {
   expect(workers.ended.size).toBe(2);
 });
 
+test("a conversation whose thread dies while it is created is created again, and saved", async () => {
+  const workers = new ShardWorkers();
+  const manager = await openShards({ threads: 1 });
+  for (let turns = 0; turns < 12; turns += 1) {
+    const opening = open(manager);
+    // Each round the thread dies a little later.
+    for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+    await workers.terminate();
+    const { conversation } = await opening;
+    await conversation.processMessage("say hello");
+    expect(await endsInFile(conversation)).toEqual(["task_complete"]);
+    await conversation.shutdown();
+  }
+});
+
 test("asks that are sent while a thread dies are answered by the next one", async () => {
   const workers = new ShardWorkers();
   const manager = await openShards({ threads: 1 });

@@ -18,7 +18,7 @@ const maxSilentChecks = 10;
 const maxDeaths = 3;
 
 /** How many threads may die in a row while they open a conversation: more than others that die beside it could cause. */
-const maxPlacements = 50;
+export const maxPlacements = 50;
 
 interface ShardsParts {
   /** The number of threads. */
@@ -79,7 +79,8 @@ export class Shards {
       } catch (error) {
         if (!(error instanceof FailureError) || error.code !== "thread_died") throw error;
         const isCause = (this.#deaths.get(conversationId) ?? 0) >= maxDeaths;
-        if (isCause || attempt === maxPlacements) throw error;
+        // The file of a new conversation may exist by now, incomplete.
+        if (request.mode === "create" || isCause || attempt === maxPlacements) throw error;
       }
     }
   }
