@@ -1,7 +1,7 @@
 import { expect, onTestFailed, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ConversationManager } from "../../src/manager.js";
-import type { SaveOutcome } from "../../src/messages/rollout-writer.js";
+import type { SaveOutcome } from "../../src/messages/actors/rollout-writer.js";
 import { openManager } from "../support/open-conversation.js";
 import { marked, remainingProcesses } from "../support/processes.js";
 import { assistant, user } from "../support/scripted-provider.js";
