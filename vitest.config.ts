@@ -8,6 +8,9 @@ const folders = {
   crash: ["test/crash"],
 };
 
+/** Tests that decide themselves when a conversation sleeps. */
+const notWithSleeps = process.env["CODY_TEST_SLEEPS"] === undefined ? [] : ["test/flows/sleeping.test.ts"];
+
 /** Projects inherit nothing but the number of workers: what else the root has runs once for all of them. */
 function project(name: string, include: string[], exclude: string[] = []): TestProjectInlineConfiguration {
   return {
@@ -35,7 +38,7 @@ export default defineConfig({
     maxWorkers: 4,
     projects: [
       project("unit", ["test/**/*.test.ts"], [...Object.values(folders).flatMap(filesIn), "test/system/**"]),
-      ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places))),
+      ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places), notWithSleeps)),
     ],
   },
 });
