@@ -11,6 +11,9 @@ const folders = {
 /** The flows that `npm test` runs a second time, with the conversations in worker threads; `npm run crash` runs all. */
 const shardedFlows = ["wire-turn", "wire-tools", "wire-resume", "wire-compaction", "wire-settings", "mcp"];
 
+/** Tests that decide themselves when a conversation sleeps. */
+const notWithSleeps = process.env["CODY_TEST_SLEEPS"] === undefined ? [] : ["test/flows/sleeping.test.ts"];
+
 /** Projects inherit nothing but the number of workers: what else the root has runs once for all of them. */
 function project(
   name: string,
@@ -44,7 +47,7 @@ export default defineConfig({
       project("unit", ["test/**/*.test.ts"], {
         exclude: [...Object.values(folders).flatMap(filesIn), "test/system/**"],
       }),
-      ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places))),
+      ...Object.entries(folders).map(([name, places]) => project(name, filesIn(places), { exclude: notWithSleeps })),
       project(
         "shards",
         shardedFlows.map((name) => `test/flows/${name}.test.ts`),

@@ -115,6 +115,8 @@ export class ConversationManager implements AsyncDisposable {
     onRun: (first, texts) => this.#all.publishRun(first, texts),
     onAsleep: (channel) => this.#awake.delete(channel),
     onEnd: (channel) => {
+      // One that slept could not do it.
+      void this.#compactor.tell({ type: "forget", conversationId: channel.id }).catch(() => undefined);
       this.#live.delete(channel.id);
       this.#channels.delete(channel.id);
       this.#awake.delete(channel);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { defineTool } from "./define-tool.js";
 import { failureText, FileProblem } from "./files/file-problem.js";
-import { isSameStamp, stampOf } from "./files/file-stamps.js";
+import { stampOf } from "./files/file-stamps.js";
 import { commitFiles } from "./patch/commit-files.js";
 import { type PlannedFile, planPatch } from "./patch/plan-patch.js";
 import type { ToolContext } from "./tool.js";
@@ -90,6 +90,6 @@ function refuseInterrupted({ signal }: ToolContext): void {
  */
 function refuseUnseen({ target: { realPath }, old }: PlannedFile, { stamps }: ToolContext): void {
   const seen = stamps.get(realPath);
-  if (seen === undefined || old === undefined || isSameStamp(seen, stampOf(old))) return;
+  if (seen === undefined || old === undefined || seen === stampOf(old)) return;
   throw new FileProblem(`${realPath} changed since it was read; read it again first`);
 }

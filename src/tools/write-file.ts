@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { PathArgument, defineTool } from "./define-tool.js";
 import { failureText, FileProblem, targetChanged } from "./files/file-problem.js";
-import { isSameStamp, stampOf } from "./files/file-stamps.js";
+import { stampOf } from "./files/file-stamps.js";
 import { openFolder } from "./files/open-folder.js";
 import { replaceFile } from "./files/replace-file.js";
 import type { ToolContext, ToolScope } from "./tool.js";
@@ -74,5 +74,5 @@ function refuseUnseen(realPath: string, now: BigIntStats | undefined, { stamps, 
     stamps.forget(realPath);
     throw new FileProblem("it was deleted since it was read; write it again to create it");
   }
-  if (!isSameStamp(seen, stampOf(now))) throw new FileProblem("it changed since it was read; read it again first");
+  if (seen !== stampOf(now)) throw new FileProblem("it changed since it was read; read it again first");
 }

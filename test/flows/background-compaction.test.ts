@@ -86,6 +86,24 @@ test("a summary is prepared from 0.6 of the window on, and applied at 0.8 withou
   ]);
 });
 
+test("a prepared summary survives a sleep", async () => {
+  const { provider, conversation } = await openSlow([
+    saysAt("one", 5900),
+    saysAt("two", 6100),
+    saysAt("three", 8100),
+    says("four"),
+  ]);
+  await conversation.processMessage("first");
+  await conversation.processMessage("second");
+  await provider.finish("The summary");
+  await conversation.sleep();
+  expect(conversation.isAwake).toBe(false);
+  await conversation.processMessage("third");
+  await conversation.processMessage("fourth");
+  expect(texts(conversation.getHistory())).toContainEqual(expect.stringContaining("The summary"));
+  expect(provider.requests.filter(asksForSummary)).toHaveLength(1);
+});
+
 test("while a summary is being made, turns continue above the limit as long as they fit", async () => {
   const { provider, conversation } = await openSlow([
     saysAt("one", 6100),

@@ -427,7 +427,8 @@ describe("undo", () => {
 });
 
 test("undo fails in a file that was damaged meanwhile, and the conversation continues", async () => {
-  const { conversation } = await openCompacting([says("one"), says("Summary 1"), says("two")]);
+  const replies = [says("one"), says("Summary 1"), says("two")];
+  const { conversation } = await openCompacting(replies, {}, { idleAfter: Infinity });
   await conversation.processMessage("first");
   await conversation.compact();
   const path = conversation.rolloutPath ?? "";

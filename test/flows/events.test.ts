@@ -252,7 +252,7 @@ test("a conversation that fails for good ends its turn and answers every pending
     return new Date();
   };
   const provider = scripted(Array.from({ length: 10 }, () => says("ok")));
-  const { conversation, events } = await openConversation({ provider, now });
+  const { conversation, events } = await openConversation({ provider, now, idleAfter: Infinity });
   await conversation.processMessage("works");
   broken = true;
   const ids: string[] = [];

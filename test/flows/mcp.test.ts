@@ -77,7 +77,7 @@ test("only the first turn waits for a failed server", async () => {
   const once = join(await temporaryFolder(), "once");
   // The server exits at once, and would then never be ready.
   const broken = serverEntry(["crash", "silent"], { startup_timeout_sec: 600, env: { ONCE: once } });
-  const { conversation } = await open([says("one"), says("two")], { broken });
+  const { conversation } = await open([says("one"), says("two")], { broken }, { idleAfter: Infinity });
   await conversation.processMessage("go");
   await conversation.processMessage("go on");
   expect(conversation.getHistory()).toHaveLength(4);
@@ -102,6 +102,8 @@ test("a call needs approval, and an approval for the session covers the tool onl
       says("done"),
     ],
     { one: serverEntry() },
+    // The server would end with the last conversation that uses it, and forget the change.
+    { idleAfter: Infinity },
   );
   const allow = async (call_id: string): Promise<void> => {
     const request = await events.until("exec_approval_request");

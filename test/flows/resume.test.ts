@@ -371,6 +371,8 @@ test("a conversation is found by its bare UUID and by a unique prefix", async ()
 test("two managers never have the same conversation open", async () => {
   const { conversation, conversationId, events, manager, home } = await openConversation({
     provider: scripted([says("one")]),
+    // Asleep, it would not hold the lock.
+    idleAfter: Infinity,
   });
   await conversation.submit("first");
   await events.until("task_complete");

@@ -1,4 +1,5 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { ConversationInUseError } from "../../src/base/errors.js";
@@ -135,6 +136,76 @@ test("processMessage ends although the conversation slept while its approval was
   });
   expect(runs).toEqual(["it"]);
   expect(items.at(-1)).toEqual(assistant("ok"));
+});
+
+test("an interrupt ends a turn that waits for an approval while its conversation sleeps", async () => {
+  const { runs, tool } = approvedTool();
+  const provider = scripted([calls("effect", "c1", { what: "it" })]);
+  const { conversation, events } = await openConversation({ provider, tools: [tool], idleAfter: Infinity });
+  await conversation.submit("go");
+  await events.until("exec_approval_request");
+  expect(await conversation.sleep()).toBe(true);
+  await conversation.interrupt();
+  expect(await events.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
+  expect(conversation.openTurn).toBeUndefined();
+  expect(runs).toEqual([]);
+});
+
+test("a shutdown ends a turn that waits for an approval while its conversation sleeps", async () => {
+  const { tool } = approvedTool();
+  const provider = scripted([calls("effect", "c1", { what: "it" })]);
+  const { conversation, events } = await openConversation({ provider, tools: [tool], idleAfter: Infinity });
+  await conversation.submit("go");
+  await events.until("exec_approval_request");
+  expect(await conversation.sleep()).toBe(true);
+  await conversation.shutdown();
+  await events.until("turn_aborted");
+  await events.until("shutdown_complete");
+  const lines = await rolloutLines(conversation.rolloutPath);
+  expect(lines.some(({ payload }) => payload["type"] === "turn_aborted")).toBe(true);
+});
+
+test("a file that was changed during a sleep is not overwritten unseen", async () => {
+  const provider = scripted([
+    calls("read_file", "r1", { path: "a.txt" }),
+    says("read"),
+    calls("write_file", "w1", { path: "a.txt", content: "mine" }),
+    says("written"),
+  ]);
+  const config = { sandbox: "danger-full-access" } as const;
+  const { conversation, cwd } = await openConversation({ provider, config, idleAfter: Infinity });
+  const file = join(cwd, "a.txt");
+  await writeFile(file, "before");
+  await conversation.processMessage("read it");
+  expect(await conversation.sleep()).toBe(true);
+  await writeFile(file, "of the user");
+  await conversation.processMessage("write it");
+  expect(provider.requests[3]?.input.at(-1)).toMatchObject({
+    output: expect.stringContaining("changed since it was read"),
+  });
+  expect(await readFile(file, "utf8")).toBe("of the user");
+});
+
+test("a warning about instruction files is not repeated after a sleep", async () => {
+  const provider = scripted([says("one"), says("two")]);
+  const { conversation, events, cwd } = await openConversation({ provider, idleAfter: Infinity });
+  await mkdir(join(cwd, "AGENTS.md"));
+  for (const text of ["first", "second"]) {
+    await conversation.submit(text);
+    await events.until("task_complete");
+    expect(await conversation.sleep()).toBe(true);
+  }
+  expect(events.types().filter((type) => type === "warning")).toHaveLength(1);
+});
+
+test("a conversation that was created here is not recorded as resumed after a sleep", async () => {
+  const provider = scripted([says("one"), says("two")]);
+  const { conversation } = await openConversation({ provider, idleAfter: Infinity });
+  await conversation.processMessage("first");
+  expect(await conversation.sleep()).toBe(true);
+  await conversation.processMessage("second");
+  const contexts = (await rolloutLines(conversation.rolloutPath)).filter(({ type }) => type === "turn_context");
+  expect(contexts.map(({ payload }) => payload["session_source"])).toEqual([undefined, undefined]);
 });
 
 test("a command approved for the whole conversation stays approved after a sleep", async () => {

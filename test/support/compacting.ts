@@ -38,9 +38,13 @@ export function compactingConfig(compaction: object = {}): NonNullable<ManagerOp
 }
 
 /** A conversation with a scripted model and a small context window. */
-export async function openCompacting(replies: Iterable<Reply>, compaction: object = {}) {
+export async function openCompacting(
+  replies: Iterable<Reply>,
+  compaction: object = {},
+  options: Pick<ManagerOptions, "idleAfter"> = {},
+) {
   const provider = scripted(replies);
-  return { provider, ...(await openConversation({ provider, config: compactingConfig(compaction) })) };
+  return { provider, ...(await openConversation({ ...options, provider, config: compactingConfig(compaction) })) };
 }
 
 export function asksForSummary({ input }: ModelRequest): boolean {

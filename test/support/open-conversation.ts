@@ -10,16 +10,27 @@ import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { Event, EventMsg } from "../../src/messages/event.js";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import type { Provider } from "../../src/providers/provider.js";
+import { maybeSleep, sleepAtRandom } from "./random-sleeps.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
+
+/** After these events a conversation may be idle. */
+const quietTypes: ReadonlySet<string> = new Set<EventMsg["type"]>([
+  "task_complete",
+  "turn_aborted",
+  "exec_approval_request",
+  "apply_patch_approval_request",
+]);
 
 /** Reads a conversation's events in order. */
 export class EventLog {
   readonly seen: Event[] = [];
   readonly #events: AsyncIterator<Event>;
+  readonly #conversation: Conversation;
 
   constructor(conversation: Conversation) {
+    this.#conversation = conversation;
     this.#events = conversation.events()[Symbol.asyncIterator]();
   }
 
@@ -33,6 +44,7 @@ export class EventLog {
       const { value, done } = await this.#events.next();
       if (done === true) throw new Error(`the events ended before ${types.join(", ")}: ${this.types().join(", ")}`);
       this.seen.push(value);
+      if (quietTypes.has(value.msg.type)) await maybeSleep(this.#conversation);
       if (types.some((type) => type === value.msg.type)) return value.msg as MsgOf<T>;
     }
   }
@@ -41,9 +53,6 @@ export class EventLog {
     return this.seen.map((event) => event.msg.type);
   }
 }
-
-/** With this variable conversations fall asleep all the time, which must not make a difference. */
-const idleAfter = process.env["CODY_TEST_IDLE_MS"];
 
 /** With this variable conversations that need no injected objects but providers run in so many threads. */
 const threads = process.env["CODY_TEST_THREADS"];
@@ -59,11 +68,12 @@ export async function openManager(
   const cwd = options.cwd ?? (await workspaceOf(home));
   const manager = new ConversationManager({
     retry: { maxRetries: 2, baseDelayMs: 1, maxDelayMs: 5 },
-    ...(idleAfter === undefined ? {} : { idleAfter: Number(idleAfter) }),
     ...(threads === undefined ? options : { threads: Number(threads), ...(await forThreads(options)) }),
     home,
     cwd,
   });
+  // A test about conversations that must stay awake, or about sleeping, says when they are idle.
+  if (options.idleAfter === undefined) sleepAtRandom(manager);
   onTestFinished(() => manager.shutdown());
   return { manager, home, cwd };
 }

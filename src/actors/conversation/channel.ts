@@ -6,6 +6,7 @@ import type {
   InputOp,
   MirrorChange,
   OpenConversation,
+  SleepMemory,
 } from "../../messages/actors/conversation.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -15,7 +16,7 @@ import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader, type EventSource } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
 import { conversationEvents, type DeltaMsg, OpenApprovalEvents } from "./events.js";
-import { ConversationMirror } from "./mirror.js";
+import { ConversationMirror, shareSettings } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
 import { readStateNow } from "./store/load-rollout.js";
 
@@ -93,6 +94,8 @@ export class ConversationChannel implements EventSource<Event> {
   #mirror: ConversationMirror | undefined;
   /** Absent while it sleeps, and before it is opened. */
   #link: ConversationLink | undefined;
+  /** Set while it sleeps. */
+  #memory: SleepMemory | undefined;
   #sink: LinkSink | undefined;
   /** Created when they are first asked for. */
   #servers: HandleServers | undefined;
@@ -168,7 +171,8 @@ export class ConversationChannel implements EventSource<Event> {
   async submit(op: ConversationOp): Promise<string> {
     const id = uuidv7();
     // An idle conversation need not be opened for it.
-    if (op.type === "interrupt" && !this.isAwake && this.#changing === undefined) return id;
+    const hasTurn = this.#mirror?.openTurn !== undefined;
+    if (op.type === "interrupt" && !hasTurn && !this.isAwake && this.#changing === undefined) return id;
     if (op.type === "shutdown") {
       this.#ending ??= this.#shutDown(id);
       return id;
@@ -264,6 +268,7 @@ export class ConversationChannel implements EventSource<Event> {
     this.#sink = undefined;
     this.#queue.release();
     this.#mirror?.release();
+    this.#memory = shareMemory(answer.memory);
     this.#listener.onAsleep(this);
     if (answer.wakeAfterMs !== undefined) this.#wakeLater(answer.wakeAfterMs);
     return true;
@@ -297,10 +302,12 @@ export class ConversationChannel implements EventSource<Event> {
   }
 
   async #wake({ settings, approvedCommands }: ConversationMirror): Promise<ConversationLink> {
-    const reopening = { settings, approvedCommands: [...approvedCommands] };
+    const memory = this.#memory;
+    const reopening = { settings, approvedCommands: [...approvedCommands], ...(memory && { memory }) };
     const request = { mode: "resume" as const, conversationId: this.id, config: {}, reopening };
     const link = await this.open((sink) => this.#listener.reopen(this, request, sink));
     if (link === undefined) throw new Error(`conversation ${this.id} cannot be opened again`);
+    this.#memory = undefined;
     return link;
   }
 
@@ -391,6 +398,9 @@ export class ConversationChannel implements EventSource<Event> {
 
   async #shutDown(id = ""): Promise<void> {
     if (this.#changing !== undefined) await this.#settled();
+    // A turn that waits for an approval is aborted, as if the conversation were awake.
+    const hasTurn = this.#mirror?.openTurn !== undefined;
+    if (this.#link === undefined && hasTurn) await this.#wake(this.mirror).catch(() => undefined);
     // A conversation that cannot end its turn in time is ended anyway: its recorded lines are with the writer.
     const signal = AbortSignal.timeout(shutdownMs);
     for (let link = this.#link; link !== undefined && !this.#isOver; link = this.#link) {
@@ -517,6 +527,11 @@ function hasEffect(op: WaitingOp, msg: ConversationMsg): boolean {
   if (op.type === "pin") return msg.type === "raw_response_item";
   if (op.type === "override_turn_context") return msg.type === "mirror" && msg.change.type === "settings";
   return msg.type === "task_started";
+}
+
+function shareMemory(memory: SleepMemory): SleepMemory {
+  const { previousSettings: settings } = memory;
+  return settings === undefined ? memory : { ...memory, previousSettings: shareSettings(settings) };
 }
 
 function endedFailure(conversationId: string): FailureError {

@@ -4,6 +4,7 @@ import type {
   ConversationMsg,
   ConversationOp,
   InputOp,
+  SleepMemory,
   UndoReport,
 } from "../../messages/actors/conversation.js";
 import type { CompactionOutcome } from "../../messages/compaction.js";
@@ -54,8 +55,12 @@ interface ConversationOptions extends StartContext {
   readonly continuesOpenTurn: boolean;
   /** Whether this process had it open before, so that the readers of its events know its open turn. */
   readonly isReopened: boolean;
+  /** The source of outside content that the turn to continue has read; null if it has read none. */
+  readonly outsideSource: string | null | undefined;
   /** Above this file length no new work begins. */
   readonly maxFileBytes: number;
+  /** The notices about instruction files that the user has seen. */
+  readonly shownNotices: () => readonly string[];
   /** Adds the recorded name to the index used by lists. */
   indexName(): Promise<SaveOutcome>;
   /** Adds the recorded pin to the index used by lists. */
@@ -137,7 +142,9 @@ export const conversation: Actor<
       const submissionId = cell.turn?.submissionId ?? (options.isReopened ? (before?.id ?? "") : "");
       recording.closeOpenTurn(cell.turn, leftOver, submissionId);
       const open = cell.state.openTurn;
-      if (open !== undefined) run((signal) => continueTurn(conversationContext, open, submissionId, leftOver, signal));
+      if (open === undefined) return;
+      const { outsideSource } = options;
+      run((signal) => continueTurn(conversationContext, { ...open, submissionId, leftOver, outsideSource }, signal));
     }
 
     function beginNext(): void {
@@ -242,7 +249,7 @@ export const conversation: Actor<
     if (!cell.isStarted) {
       cell.isStarted = true;
       // The generations of an earlier opening say nothing about this history.
-      forgetInCompactor();
+      if (cell.preparation === undefined) forgetInCompactor();
       if (!options.isReopened) publish(sessionConfigured(options), "");
       cell.shown = [];
     }
@@ -301,10 +308,11 @@ export const conversation: Actor<
         const saved = await rollout.flush();
         if (saved.status !== "saved" || !canSleep()) return { status: "busy" };
         shuttingDown = true;
-        forgetInCompactor();
+        const memory = sleepMemory(options);
+        if (memory.prepared === undefined) forgetInCompactor();
         recording.close();
         const { deadline } = approvals;
-        return { status: "asleep", ...(deadline === undefined ? {} : { wakeAfterMs: deadline - Date.now() }) };
+        return { status: "asleep", memory, ...(deadline === undefined ? {} : { wakeAfterMs: deadline - Date.now() }) };
       },
       read_history: () => [...cell.state.history],
       context_usage: () => resultOf(contextUsage(conversationContext)),
@@ -354,6 +362,24 @@ export const conversation: Actor<
     };
   },
 };
+
+function sleepMemory({ cell, rollout, sessionSource, changes, shownNotices }: ConversationOptions): SleepMemory {
+  const { previousSettings, attempts, preparation, generation, turn } = cell;
+  const notices = shownNotices();
+  const stamps = cell.stamps.entries();
+  const untracked = [...(changes?.untracked ?? [])];
+  const isPrepared = preparation?.status === "ready" && preparation.generation === generation;
+  return {
+    sessionSource,
+    ...(previousSettings && { previousSettings }),
+    ...(attempts.failures > 0 || attempts.stalledAt > 0 ? { attempts } : {}),
+    ...(notices.length > 0 ? { shownNotices: [...notices] } : {}),
+    ...(untracked.length > 0 ? { untracked } : {}),
+    ...(stamps.length > 0 ? { stamps } : {}),
+    ...(cell.state.openTurn && turn ? { outsideSource: turn.outsideSource ?? null } : {}),
+    ...(isPrepared ? { prepared: { generation, cut: preparation.cut, bytes: rollout.bytes } } : {}),
+  };
+}
 
 /** Returns the input that a crashed incarnation was playing, unless its turn got far enough to be closed. */
 export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {

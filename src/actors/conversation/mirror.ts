@@ -152,7 +152,8 @@ export class ConversationMirror {
   }
 }
 
-function shareSettings(settings: Settings): Settings {
+/** Returns the first of equal settings, so that many conversations keep one object. */
+export function shareSettings(settings: Settings): Settings {
   return sharedSettings.of(JSON.stringify(settings), settings);
 }
 

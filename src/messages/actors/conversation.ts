@@ -9,6 +9,7 @@ import { ResponseItem } from "../response-item.js";
 import { SaveOutcome } from "./rollout-writer.js";
 import { Op } from "../submission.js";
 import { TokenUsageInfo } from "../token-usage.js";
+import { SessionSource } from "../turn-context.js";
 import { ApprovalPolicy, SandboxMode } from "../tools/policy.js";
 import type { InlineInput } from "../user-input.js";
 
@@ -79,6 +80,27 @@ const result = <T extends z.ZodType>(value: T) =>
     z.object({ ok: z.literal(false), failure: Failure }),
   ]);
 
+/** What a conversation remembers while it sleeps, because its rollout does not have it. Most fields are rare. */
+export const SleepMemory = z
+  .object({
+    sessionSource: SessionSource,
+    previousSettings: Settings.optional(),
+    /** The failed attempts to compact. */
+    attempts: z.object({ failures: z.number(), stalledAt: z.number() }).optional(),
+    /** The notices about instruction files that the user has seen. */
+    shownNotices: z.array(z.string()).optional(),
+    /** The folders whose file changes are not tracked, which the user knows. */
+    untracked: z.array(z.string()).optional(),
+    /** The files that the model has seen, with their stamps. */
+    stamps: z.array(z.object({ path: z.string(), stamp: z.string() })).optional(),
+    /** The source of outside content that the open turn has read; null if it has read none. */
+    outsideSource: z.string().nullable().optional(),
+    /** The summary that the compactor keeps, for a rollout of this length. */
+    prepared: z.object({ generation: z.number(), cut: z.number(), bytes: z.number() }).optional(),
+  })
+  .readonly();
+export type SleepMemory = z.infer<typeof SleepMemory>;
+
 /** The answers of the conversation actor, by op. */
 export const ConversationAnswers = z.object({
   exec_approval: approvalAnswer,
@@ -94,7 +116,7 @@ export const ConversationAnswers = z.object({
   sleep: z.discriminatedUnion("status", [
     z.object({ status: z.literal("busy") }),
     /** `wakeAfterMs`: when its open approval request times out. */
-    z.object({ status: z.literal("asleep"), wakeAfterMs: z.number().optional() }),
+    z.object({ status: z.literal("asleep"), memory: SleepMemory, wakeAfterMs: z.number().optional() }),
   ]),
   read_history: z.array(ResponseItem),
   context_usage: result(ContextUsage),
@@ -166,6 +188,8 @@ const Reopening = z.object({
   settings: Settings,
   /** Keys of commands that the user has approved for the whole conversation. */
   approvedCommands: z.array(z.string()),
+  /** Absent when it did not sleep, but was lost with its thread. */
+  memory: SleepMemory.optional(),
 });
 
 /** A request to open a conversation, in any thread. */

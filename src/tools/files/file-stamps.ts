@@ -3,17 +3,26 @@ import type { BigIntStats } from "node:fs";
 /** The maximum number of remembered files; the least recently set are forgotten first. */
 const maxStamps = 1_000;
 
-/** Detects a changed file without reading it. */
-export interface FileStamp {
-  readonly device: bigint;
-  readonly inode: bigint;
-  readonly size: bigint;
-  readonly modifiedNs: bigint;
+/** Detects a changed file without reading it: equal stamps mean that nobody has written to it. */
+export type FileStamp = string;
+
+interface StampedFile {
+  readonly path: string;
+  readonly stamp: FileStamp;
 }
 
 /** The files that the model has seen, by real path, so that it does not overwrite a change it has not seen. */
 export class FileStamps {
-  readonly #stamps = new Map<string, FileStamp>();
+  readonly #stamps: Map<string, FileStamp>;
+
+  constructor(entries: readonly StampedFile[] = []) {
+    this.#stamps = new Map(entries.map(({ path, stamp }) => [path, stamp]));
+  }
+
+  /** The least recently set first. */
+  entries(): StampedFile[] {
+    return Array.from(this.#stamps, ([path, stamp]) => ({ path, stamp }));
+  }
 
   get(path: string): FileStamp | undefined {
     return this.#stamps.get(path);
@@ -33,14 +42,5 @@ export class FileStamps {
 }
 
 export function stampOf({ dev, ino, size, mtimeNs }: BigIntStats): FileStamp {
-  return { device: dev, inode: ino, size, modifiedNs: mtimeNs };
-}
-
-export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
-  return (
-    one.device === other.device &&
-    one.inode === other.inode &&
-    one.size === other.size &&
-    one.modifiedNs === other.modifiedNs
-  );
+  return `${dev} ${ino} ${size} ${mtimeNs}`;
 }

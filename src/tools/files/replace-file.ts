@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { access, lstat, open, rename, rm } from "node:fs/promises";
 import { FileProblem, rejectSpecialFile } from "./file-problem.js";
-import { type FileStamp, isSameStamp, stampOf } from "./file-stamps.js";
+import { type FileStamp, stampOf } from "./file-stamps.js";
 import type { OpenFolder } from "./open-folder.js";
 import { newTemporaryName } from "./temporary-name.js";
 
@@ -57,7 +57,7 @@ export async function statExisting(path: string): Promise<BigIntStats | undefine
 
 /** Rejects if the file at the path is not the one found before. */
 export function rejectChanged(old: BigIntStats | undefined, now: BigIntStats | undefined): void {
-  const isSame = old === undefined || now === undefined ? old === now : isSameStamp(stampOf(old), stampOf(now));
+  const isSame = old === undefined || now === undefined ? old === now : stampOf(old) === stampOf(now);
   if (!isSame) throw new FileProblem("another program changed it at the same time, so it was not changed");
 }
 

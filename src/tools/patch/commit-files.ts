@@ -3,7 +3,7 @@ import { join, dirname } from "node:path";
 import { constants } from "node:fs";
 import { systemCode } from "../../base/system-error.js";
 import { failureText, FileProblem } from "../files/file-problem.js";
-import { type FileStamp, isSameStamp, stampOf } from "../files/file-stamps.js";
+import { type FileStamp, stampOf } from "../files/file-stamps.js";
 import { openFolder, type OpenFolder } from "../files/open-folder.js";
 import { statExisting, rejectChanged, writeTemporary } from "../files/replace-file.js";
 import { newTemporaryName } from "../files/temporary-name.js";
@@ -209,6 +209,6 @@ class StagedFile {
   async #isOurs(): Promise<boolean> {
     const now = await statExisting(this.#path);
     if (this.#file.content === undefined) return now === undefined;
-    return now !== undefined && this.#stamp !== undefined && isSameStamp(stampOf(now), this.#stamp);
+    return now !== undefined && this.#stamp !== undefined && stampOf(now) === this.#stamp;
   }
 }

@@ -127,9 +127,9 @@ export class ConversationHost {
     return this.#parts.options.now?.() ?? new Date();
   }
 
-  /** Returns the system prompt of a new conversation, with its files already read. */
-  openPrompt(cwd: string): Promise<ConversationPrompt> {
-    return this.#context.openPrompt(cwd);
+  /** Returns the system prompt of a conversation, with its files already read. The user has seen `shownNotices`. */
+  openPrompt(cwd: string, shownNotices?: readonly string[]): Promise<ConversationPrompt> {
+    return this.#context.openPrompt(cwd, shownNotices);
   }
 
   /** Reads git information of a project. Conversations that are opened together read it once. */

@@ -148,7 +148,10 @@ async function resume(
   const opened = await host.store.open({ conversationId, mode: "append", provider, model, now, cwd, force });
   const { outcome, rollout } = opened;
   refuseInUse(conversationId, outcome);
-  const [prompt, project] = await Promise.all([host.openPrompt(cwd), host.projects.find(cwd)]);
+  const [prompt, project] = await Promise.all([
+    host.openPrompt(cwd, reopening?.memory?.shownNotices),
+    host.projects.find(cwd),
+  ]);
   // Another process may have written between reading the file and taking the lock.
   const isChanged = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
   const { state, shown, skipped } = isChanged ? await loadOrClose(host, conversationId, rollout) : before;
@@ -168,7 +171,7 @@ async function resume(
     project,
     servers,
     saved: { status: "saved" },
-    sessionSource: { resume: conversationId },
+    sessionSource: reopening?.memory?.sessionSource ?? { resume: conversationId },
     continuesOpenTurn: rollout.path !== null,
     notice: joinNotices(notices),
     recordedCwd: recorded.cwd,
@@ -197,6 +200,11 @@ interface Prepared extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"
 /** Starts the actor of a conversation whose rollout is open. */
 function start(host: ConversationHost, sink: EventSink, prepared: Prepared): OpenedConversation {
   const { conversationId, rollout, state, settings, servers, saved, reopening } = prepared;
+  const memory = reopening?.memory;
+  // The compactor's summary is of this history, unless another process has appended to it.
+  const kept = memory?.prepared?.bytes === rollout.bytes ? memory.prepared : undefined;
+  const context = host.startContext(prepared);
+  for (const folder of memory?.untracked ?? []) context.changes?.untracked.add(folder);
   const cell: ConversationCell = {
     state,
     queue: [],
@@ -206,12 +214,12 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     isStarted: false,
     shown: prepared.shown,
     approvedCommands: new Set(reopening?.approvedCommands),
-    stamps: new FileStamps(),
-    previousSettings: undefined,
-    attempts: { failures: 0, stalledAt: 0 },
-    generation: 0,
+    stamps: new FileStamps(memory?.stamps),
+    previousSettings: memory?.previousSettings,
+    attempts: memory?.attempts ?? { failures: 0, stalledAt: 0 },
+    generation: kept?.generation ?? 0,
     counted: undefined,
-    preparation: undefined,
+    preparation: kept && { generation: kept.generation, cut: kept.cut, status: "ready" },
     tokenRatio: undefined,
     prompt: prepared.prompt.text(settings.cwd),
   };
@@ -220,12 +228,14 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
   const ref = spawn(
     { ...conversation, name: `conversation ${conversationId}` },
     {
-      ...host.startContext(prepared),
+      ...context,
       cell,
       rollout,
       recordedCwd: prepared.recordedCwd,
       continuesOpenTurn: prepared.continuesOpenTurn,
       isReopened: reopening !== undefined,
+      outsideSource: memory?.outsideSource,
+      shownNotices: () => prepared.prompt.shownNotices,
       eventRoom: () => sink.room(),
       indexName: () => indexName(host, conversationId, state, "rename"),
       indexPin: () => indexPin(host, conversationId, state, "pin"),

@@ -33,19 +33,24 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
-/** Continues a turn that was waiting for an approval when its process died; `leftOver` are the calls it had not run. */
-export async function continueTurn(
-  context: ConversationContext,
-  open: { readonly id: string; readonly startedAt: string },
-  submissionId: string,
-  leftOver: readonly RunnableCallItem[],
-  signal: AbortSignal,
-): Promise<void> {
-  const turn = beginTurn(context, { turnId: open.id, submissionId, startedAt: new Date(open.startedAt), input: [] });
-  // It is not recorded what the turn has read so far, so it counts as outside content.
-  turn.noteOutside("a turn of an earlier process");
+/** A turn that was waiting for an approval when its process died, or when its conversation fell asleep. */
+interface OpenTurn {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly submissionId: string;
+  /** The calls it had not run. */
+  readonly leftOver: readonly RunnableCallItem[];
+  /** The source of outside content that it has read, null if none. Undefined if unknown, which counts as outside. */
+  readonly outsideSource: string | null | undefined;
+}
+
+/** Continues a turn that was waiting for an approval. */
+export async function continueTurn(context: ConversationContext, open: OpenTurn, signal: AbortSignal): Promise<void> {
+  const { id: turnId, submissionId, leftOver, outsideSource = "a turn of an earlier process" } = open;
+  const turn = beginTurn(context, { turnId, submissionId, startedAt: new Date(open.startedAt), input: [] });
+  if (outsideSource !== null) turn.noteOutside(outsideSource);
   // The current settings apply, not the recorded ones: a file must not grant rights.
-  const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, open.id) };
+  const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, turnId) };
   await runTurnToEnd(context, turn, request, leftOver, signal);
 }
 

@@ -68,9 +68,9 @@ export class ProjectContext {
     return this.#knowledge === undefined ? [addKnowledge] : [];
   }
 
-  /** Returns the system prompt of a new conversation, with its files already read. */
-  async openPrompt(cwd: string): Promise<ConversationPrompt> {
-    const prompt = new ConversationPrompt(this.#prompts);
+  /** Returns the system prompt of a conversation, with its files already read. The user has seen `shownNotices`. */
+  async openPrompt(cwd: string, shownNotices: readonly string[] = []): Promise<ConversationPrompt> {
+    const prompt = new ConversationPrompt(this.#prompts, shownNotices);
     await prompt.read(cwd);
     return prompt;
   }
@@ -86,10 +86,15 @@ export class ConversationPrompt {
   readonly #prompts: Pick<SystemPrompts, "current" | "bare">;
   #prompt: SystemPrompt | undefined;
   /** The notices already shown, which are not repeated. */
-  #shownNotices: readonly string[] = [];
+  #shownNotices: readonly string[];
 
-  constructor(prompts: Pick<SystemPrompts, "current" | "bare">) {
+  constructor(prompts: Pick<SystemPrompts, "current" | "bare">, shownNotices: readonly string[] = []) {
     this.#prompts = prompts;
+    this.#shownNotices = shownNotices;
+  }
+
+  get shownNotices(): readonly string[] {
+    return this.#shownNotices;
   }
 
   text(cwd: string): string {
