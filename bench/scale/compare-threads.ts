@@ -18,6 +18,7 @@ interface Comparison {
 
 /** Compares conversations in the main thread with conversations in shards, thread by thread. */
 export async function compareThreads({ threads, rounds, url, ...size }: Comparison): Promise<void> {
+  if (threads.length === 0) return;
   const server = (delayMs: number) => ({ baseUrl: url(delayMs) });
   const wanted = process.env["SCALE_LOADS"]?.split(",");
   const loads = [
