@@ -31,7 +31,7 @@ const tooLarge = "Cannot compact: history too large even after truncation. Start
 
 const notShorter = "The summary is not shorter than the conversation, so the history was kept";
 
-/** What messages cannot carry: pools, injected functions, and the way to a provider and its credential. */
+/** The dependencies that messages cannot carry: pools, injected functions, and the way to a provider and its credential. */
 export interface CompactorOptions {
   readonly cpu: CpuPool;
   readonly io: IoPool;

@@ -95,7 +95,7 @@ export function offeredTools(
   return others;
 }
 
-/** What compaction needs from outside the conversation. */
+/** The dependencies of compaction from outside the conversation. */
 export interface CompactionContext {
   readonly compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly isInOtherThread: boolean;

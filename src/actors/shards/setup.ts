@@ -2,7 +2,7 @@ import { InvalidInputError } from "../../base/errors.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { messageOf } from "../runtime/failures.js";
 
-/** What a `setup` module may export, under these names. */
+/** The exports of a `setup` module. */
 export type Setup = Pick<ManagerOptions, "providers" | "tools" | "tokenizer">;
 
 /** Loads the module with the caller's providers, tools and tokenizer. */

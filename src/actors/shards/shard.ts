@@ -27,7 +27,7 @@ const stopBoundMs = 15_000;
 /** How long a blocking read waits for lines that are on their way to the file. */
 const maxReadWaitMs = 1_000;
 
-/** What distinguishes one conversation of a shard. */
+/** One conversation of a shard, as the main thread knows it. */
 interface Placement {
   readonly conversationId: string;
   readonly sink: HandleSink;

@@ -4,7 +4,7 @@ const runningSlot = 1;
 const cells = 2;
 
 /**
- * What the main thread can see of a shard that no longer answers: whether its event loop turns, and whose code it
+ * The facts about a shard that the main thread can read even if the shard no longer answers: whether its event loop turns, and whose code it
  * runs.
  */
 export class ShardMemory {

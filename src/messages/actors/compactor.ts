@@ -25,7 +25,7 @@ export const HistorySource = z.discriminatedUnion("kind", [
 export type HistorySource = z.infer<typeof HistorySource>;
 export type RolloutSource = Extract<HistorySource, { kind: "rollout" }>;
 
-/** What a conversation knows about the size of its next request. */
+/** The facts that a conversation has about the size of its next request. */
 export const ContextFacts = z.object({
   /** The model that plays the turn. */
   model: z.string(),

@@ -80,7 +80,7 @@ const result = <T extends z.ZodType>(value: T) =>
     z.object({ ok: z.literal(false), failure: Failure }),
   ]);
 
-/** What a conversation remembers while it sleeps, because its rollout does not have it. Most fields are rare. */
+/** Facts that a conversation keeps while it sleeps, because its rollout does not have them. Most fields are rare. */
 export const SleepMemory = z
   .object({
     sessionSource: SessionSource,
@@ -183,7 +183,7 @@ export type MirrorChange = z.infer<typeof MirrorChange>;
 export const ConversationMsg = z.union([EventMsg, z.object({ type: z.literal("mirror"), change: MirrorChange })]);
 export type ConversationMsg = EventMsg | { readonly type: "mirror"; readonly change: MirrorChange };
 
-/** What a conversation that was open before in this process keeps when it is opened again. */
+/** Facts that a conversation keeps when this process opens it again. */
 const Reopening = z.object({
   settings: Settings,
   /** Keys of commands that the user has approved for the whole conversation. */

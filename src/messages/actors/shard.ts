@@ -72,7 +72,7 @@ export type PlaceOutcome = z.infer<typeof PlaceOutcome>;
 export const ShardAnswers = z.object({ place: PlaceOutcome, ask: z.unknown(), stats: ShardStats });
 export type ShardAnswers = z.infer<typeof ShardAnswers>;
 
-/** What conversations of a shard have published; the order is kept within a conversation. */
+/** Messages that conversations of a shard have published; the order is kept within a conversation. */
 export const ShardEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("published"),

@@ -38,7 +38,7 @@ import type { OpenedRollout, Store } from "../store/store.js";
 import { type ConversationPrompt, ProjectContext } from "../turn/system-prompt.js";
 import type { SessionSource, StartSource } from "../../../messages/turn-context.js";
 
-/** What the conversations of one thread get from their manager. */
+/** The dependencies that the conversations of one thread get from their manager. */
 interface HostParts {
   readonly options: ManagerOptions;
   readonly homes: Homes;
@@ -58,7 +58,7 @@ interface HostParts {
   readonly pool: CpuPool;
 }
 
-/** What distinguishes one conversation from the others of its host. */
+/** The parts in which one conversation differs from the others of its host. */
 interface OwnParts extends Pick<OpenedRollout, "blobs" | "snapshots"> {
   readonly conversationId: string;
   readonly prompt: ConversationPrompt;
@@ -66,7 +66,7 @@ interface OwnParts extends Pick<OpenedRollout, "blobs" | "snapshots"> {
   readonly servers: ConversationServers | undefined;
 }
 
-/** What all conversations of a thread share: the store, providers, tools, servers, instructions and compaction. */
+/** The resources that all conversations of a thread share: the store, providers, tools, servers, instructions and compaction. */
 export class ConversationHost {
   readonly config: Config;
   readonly store: Store;
@@ -235,7 +235,7 @@ interface ProviderParts {
   onRateLimitPause(provider: string, ms: number): void;
 }
 
-/** What selects a provider: settings of a turn, or the target of a summary. */
+/** Selects a provider: the settings of a turn, or the target of a summary. */
 type ProviderChoice = Pick<ModelTarget, "provider" | "api" | "baseUrl" | "login">;
 
 /** The providers of one manager's conversations, with their shared connections. */
