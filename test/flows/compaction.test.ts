@@ -227,7 +227,7 @@ describe("manual compaction", () => {
     const history = conversation.getHistory();
     const outcome = conversation.compact();
     // Wait until the summary is requested; an earlier interrupt would leave its answer for the next turn.
-    await expect.poll(() => provider.requests.length).toBe(2);
+    await expect.poll(() => provider.requests.length, { timeout: 20_000 }).toBe(2);
     await conversation.submit("second");
     await conversation.interrupt();
     expect(await outcome).toEqual({ status: "aborted" });

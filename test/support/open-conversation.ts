@@ -104,9 +104,11 @@ export async function openConversation({ provider, ...options }: ManagerOptions 
  * Other injected objects stay, and the conversations too.
  */
 async function forThreads({ providers, ...options }: ManagerOptions): Promise<ManagerOptions> {
+  const { client, recorder, tokenizer, compactionStrategies, tools, now } = options;
+  const others = [client, recorder, tokenizer, compactionStrategies, tools, now];
   // Conversations that are not saved stay in this thread too.
-  const isSaved = options.config?.persistence?.enabled !== false;
-  if (providers === undefined || !isSaved) return { ...options, ...(providers && { providers }) };
+  const stays = others.some((object) => object !== undefined) || options.config?.persistence?.enabled === false;
+  if (providers === undefined || stays) return { ...options, ...(providers && { providers }) };
   const channelName = randomUUID();
   const channel = serveProviders(channelName, providers);
   onTestFinished(() => channel.close());
