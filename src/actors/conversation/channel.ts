@@ -57,6 +57,8 @@ type Resumption = Extract<OpenConversation, { mode: "resume" }>;
 /** Submissions that wait in the conversation, and are sent again when it is lost with its thread. */
 type WaitingOp = InputOp | Extract<ConversationOp, { type: "pin" | "override_turn_context" }>;
 
+type ApprovalOp = Extract<ConversationOp, { type: "exec_approval" | "patch_approval" }>;
+
 type TurnEnd = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 type OpenedChange = Extract<MirrorChange, { type: "opened" }>;
@@ -91,6 +93,8 @@ export class ConversationChannel implements EventSource<Event> {
   readonly #queue: EventQueue<Event>;
   /** Submissions without an effect so far: for an input, its turn has not begun. */
   #waiting: Map<string, WaitingOp> | undefined;
+  /** The answers to approval requests of the open turn. If one is lost before it is written, it is sent again. */
+  #decisions: Map<string, ApprovalOp> | undefined;
   #mirror: ConversationMirror | undefined;
   /** Absent while it sleeps, and before it is opened. */
   #link: ConversationLink | undefined;
@@ -237,6 +241,19 @@ export class ConversationChannel implements EventSource<Event> {
     return { id, answer: answer as ConversationAnswers[T] };
   }
 
+  /** Answers an approval request; resolves with the submission's id and whether there was such a request. */
+  async decide(
+    op: ApprovalOp,
+  ): Promise<{ readonly id: string; readonly answer: ConversationAnswers["exec_approval"] }> {
+    const requested = op.approval_id ?? op.id ?? "";
+    const isMeant = ({ msg }: Event): boolean => isApprovalMsg(msg) && msg.call_id === requested;
+    const request = this.onLagged().find(isMeant)?.msg;
+    const approvalId = request !== undefined && isApprovalMsg(request) ? request.approval_id : requested;
+    const answered = await this.askAs<"exec_approval" | "patch_approval">(op);
+    if (answered.answer.status === "answered") (this.#decisions ??= new Map()).set(approvalId, op);
+    return answered;
+  }
+
   /** Tells the conversation something that concerns only its present opening; without one it is dropped. */
   tell(op: ConversationOp): void {
     void this.#link?.ref.tell(op, "").catch(() => undefined);
@@ -255,7 +272,7 @@ export class ConversationChannel implements EventSource<Event> {
     const link = this.#link;
     const isBusy = this.#changing !== undefined || this.#ending !== undefined || this.#asks > 0;
     if (link === undefined || isBusy) return false;
-    return await this.#change(this.#fallAsleep(link));
+    return await this.#change(() => this.#fallAsleep(link));
   }
 
   async #fallAsleep(link: ConversationLink): Promise<boolean> {
@@ -284,11 +301,13 @@ export class ConversationChannel implements EventSource<Event> {
     await this.#settled();
     if (this.#link !== undefined && !this.#isOver) return this.#link;
     if (this.#mirror === undefined || this.#ending !== undefined) throw endedFailure(this.id);
-    return await this.#change(this.#wake(this.#mirror));
+    const mirror = this.#mirror;
+    return await this.#change(() => this.#wake(mirror));
   }
 
   /** Sets that the conversation falls asleep, wakes up or recovers; a recovery may replace the other two. */
-  #change<T>(work: Promise<T>): Promise<T> {
+  #change<T>(start: () => Promise<T>): Promise<T> {
+    const work = Promise.resolve().then(start);
     const forget = (): void => {
       if (this.#changing === work) this.#changing = undefined;
     };
@@ -317,7 +336,7 @@ export class ConversationChannel implements EventSource<Event> {
     this.#sink?.mute();
     this.#link = undefined;
     if (reason !== undefined) this.#giveUp(reason);
-    else void this.#change(this.#recover());
+    else void this.#change(() => this.#recover());
   }
 
   /** Opens the conversation elsewhere: its open turn is ended there, and what waited in it is sent again. */
@@ -353,7 +372,6 @@ export class ConversationChannel implements EventSource<Event> {
 
   publish(msg: ConversationMsg, submissionId: string): void {
     this.lastActiveAt = performance.now();
-    // A conversation that was opened again asks again; the readers know the request already.
     if (msg.type !== "mirror" && isApprovalMsg(msg) && this.#isAsked(msg.approval_id)) return;
     this.#follow(msg, submissionId);
     if (msg.type === "mirror") return;
@@ -437,8 +455,12 @@ export class ConversationChannel implements EventSource<Event> {
     this.#requests.note(request);
   }
 
+  /** A conversation that was opened again asks again; the readers know the request already, and may have answered it. */
   #isAsked(approvalId: string): boolean {
-    return this.onLagged().some(({ msg }) => isApprovalMsg(msg) && msg.approval_id === approvalId);
+    const decision = this.#decisions?.get(approvalId);
+    if (decision !== undefined) void this.#repeated(({ ref }) => ref.tell(decision, ""), true).catch(() => undefined);
+    const isOpen = ({ msg }: Event): boolean => isApprovalMsg(msg) && msg.approval_id === approvalId;
+    return decision !== undefined || this.onLagged().some(isOpen);
   }
 
   #follow(msg: ConversationMsg, submissionId: string): void {
@@ -454,6 +476,7 @@ export class ConversationChannel implements EventSource<Event> {
 
   /** Whether the readers know the end of a turn already. An end that is saved has every line before it saved. */
   #hasEnded({ turn_id, saved }: TurnEnd): boolean {
+    this.#decisions = undefined;
     const turnId = turn_id ?? "";
     const isKnown = this.#unsavedEnds?.has(turnId) ?? false;
     if (saved === true) this.#unsavedEnds = undefined;

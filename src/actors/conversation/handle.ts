@@ -148,7 +148,7 @@ export class Conversation implements AsyncDisposable {
 
   async #send(op: ConversationOp): Promise<string> {
     if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#channel.submit(op);
-    const { id, answer } = await this.#channel.askAs(op);
+    const { id, answer } = await this.#channel.decide(op);
     if (answer.status === "rejected") throw refusalError("invalid_request", answer.message);
     return id;
   }
