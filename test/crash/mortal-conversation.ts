@@ -105,6 +105,8 @@ export class MortalConversation {
         return this.#end(id, msg.type);
       }
       case "error":
+        // An answer to a request may come when its turn has ended.
+        if (msg.message.startsWith("no open approval request")) return;
         throw new Error(`${this.conversation.id}: ${msg.message}`);
       default:
     }
