@@ -2,6 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasProcessEnded } from "../../base/process/process-state.js";
+import { filterDescriptor, infoDescriptor } from "./command-sandbox.js";
 
 /** This much is read at full speed; afterwards there is a pause after each burst. */
 const freeBytes = 4 * 1024 * 1024;
@@ -12,6 +15,12 @@ const pauseMs = 10;
 
 /** The minimum that a chunk counts for: many small chunks are as much work as a few large ones. */
 const minChunkBytes = 8 * 1024;
+
+/** A few times the length of the reports. */
+const maxReportChars = 4_096;
+
+/** Processes of a sandbox that is ending need only a moment. */
+const endPollMs = 1;
 
 /** The environment variable that identifies a command's processes, even after they leave its group. */
 export const markerName = "CODY_CALL";
@@ -37,7 +46,7 @@ const ignored = "HUP INT QUIT PIPE ALRM TERM USR1 USR2";
  * startup. It never holds the command's output open, because the end of that output is what the shell tool waits for.
  */
 const script = `trap '' ${ignored}
-( exec </dev/null >/dev/null 2>&1
+( exec </dev/null >/dev/null 2>&1 ${filterDescriptor}<&- ${infoDescriptor}>&-
 (
 while read -r _ <&${guardDescriptor}; do :; done
 export PATH=/usr/bin:/bin LC_ALL=C; rounds=10
@@ -60,6 +69,9 @@ export class CommandProcess {
   /** The exit code; for a command ended by a signal, 128 plus the signal number, as in a shell. */
   readonly exited: Promise<number>;
   readonly #guard: Socket;
+  /** Reports of the sandbox's program; undefined if the command runs outside. */
+  readonly #sandboxInfo: Socket | undefined;
+  #sandboxReports = "";
   #hasExited = false;
   #isGuarded = true;
 
@@ -68,8 +80,14 @@ export class CommandProcess {
     this.stdout = stdout;
     this.stderr = stderr;
     this.#guard = child.stdio[guardDescriptor] as Socket;
+    // The type of a process knows five descriptors only.
+    const descriptors: readonly unknown[] = child.stdio;
+    this.#sandboxInfo = (descriptors[infoDescriptor] ?? undefined) as Socket | undefined;
     // An error on a pipe counts as its end.
-    for (const pipe of [stdout, stderr, this.#guard]) pipe.on("error", () => {});
+    for (const pipe of this.#pipes) pipe.on("error", () => {});
+    this.#sandboxInfo?.on("data", (bytes: Buffer) => {
+      if (this.#sandboxReports.length < maxReportChars) this.#sandboxReports += bytes.toString("latin1");
+    });
     this.#guard.once("close", () => (this.#isGuarded = false)).resume();
     this.exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
@@ -79,21 +97,58 @@ export class CommandProcess {
     });
   }
 
+  /** Whether the sandbox was set up and the command in it has ended; undefined if the command runs outside. */
+  get ranInSandbox(): boolean | undefined {
+    return this.#sandboxInfo && this.#sandboxReports.includes('"exit-code"');
+  }
+
   /**
    * Signals the whole process group. Once command and guard are both gone, the system may have reused the process id.
    */
   signalGroup(signal: NodeJS.Signals): void {
     if (this.#hasExited && !this.#isGuarded) return;
-    try {
-      process.kill(-this.pid, signal);
-    } catch {
-      // No process is left, or none that we may signal.
+    const inside = this.#insidePid;
+    // The sandbox has a group of its own. Its program would kill everything in it at once if it were asked to end.
+    if (inside !== undefined && signal !== "SIGKILL" && signalled(-inside, signal)) return;
+    signalled(-this.pid, signal);
+  }
+
+  /** Resolves when no process is left in the sandbox, which ends with its program; false if it takes too long. */
+  async sandboxEnded(timeoutMs: number): Promise<boolean> {
+    const pid = this.#insidePid;
+    if (pid === undefined) return true;
+    const end = performance.now() + timeoutMs;
+    while (!(await hasProcessEnded(pid))) {
+      if (performance.now() > end) return false;
+      await sleep(endPollMs);
     }
+    return true;
   }
 
   /** Closes the pipes; a guard that is still alive then kills the rest of the group. */
   [Symbol.dispose](): void {
-    for (const pipe of [this.stdout, this.stderr, this.#guard]) pipe.destroy();
+    for (const pipe of this.#pipes) pipe.destroy();
+  }
+
+  get #pipes(): (Readable | Socket)[] {
+    return [this.stdout, this.stderr, this.#guard, ...(this.#sandboxInfo === undefined ? [] : [this.#sandboxInfo])];
+  }
+
+  /** The process id, outside, of the first process in the sandbox; all others end with it. */
+  get #insidePid(): number | undefined {
+    const digits = /"child-pid": *(\d+)/.exec(this.#sandboxReports)?.[1];
+    return digits === undefined ? undefined : Number(digits);
+  }
+}
+
+/** Returns whether there was a process to signal. */
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    // No process is left, or none that we may signal.
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.js";
 import { type CommandProcess, readThrottled } from "./command-process.js";
 import { startProcess } from "./start-process.js";
 import { findSurvivors, killSurvivors, type Survivor } from "./survivors.js";
@@ -10,7 +11,11 @@ interface CommandRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** The text that the command reads from stdin; nothing by default. */
+  readonly input?: string;
   readonly signal: AbortSignal;
+  /** Absent if the command runs outside, with the user's rights. */
+  readonly sandbox?: CommandSandbox | undefined;
   onOutput(stream: "stdout" | "stderr", bytes: Buffer): void;
 }
 
@@ -22,7 +27,17 @@ export interface CommandResult {
   readonly wasHeldOpen: boolean;
   readonly leftRunning: readonly Survivor[];
   readonly durationMs: number;
+  /** Present if the command ran in a sandbox. */
+  readonly sandbox?: SandboxOutcome;
 }
+
+interface SandboxOutcome extends Pick<SandboxedCommand, "notes"> {
+  /** False if the sandbox could not be created, so that the command did not run. */
+  readonly wasCreated: boolean;
+}
+
+/** Added to the number of the signal that has ended a command. */
+const codeOfSignals = 128;
 
 /** The maximum time to wait in each phase. */
 interface CommandTimeouts {
@@ -56,7 +71,8 @@ export async function runCommand(
 ): Promise<CommandResult | undefined> {
   const marker = randomUUID();
   const startedAt = performance.now();
-  using command = await startProcess({ ...order, marker });
+  await using sandboxed = await order.sandbox?.enter(order);
+  using command = await startProcess({ ...order, marker, sandboxed });
   if (command === undefined) return undefined;
   const output = readOutput(command, order);
   const cause = await causeOfEnd(command, order);
@@ -65,10 +81,25 @@ export async function runCommand(
   command.signalGroup("SIGKILL");
   const exitCode = (await withinRounds(command.exited, timeouts.killMs)) ? await command.exited : undefined;
   const durationMs = performance.now() - startedAt;
-  const isUnwanted = cause !== "exited" || order.signal.aborted;
-  const leftRunning = await (isUnwanted ? killSurvivors : findSurvivors)(marker, command.pid);
+  const leftRunning = await endedSurvivors(command, marker, cause !== "exited" || order.signal.aborted, timeouts);
   await withinRounds(output, timeouts.restMs);
-  return { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
+  const end = { cause, exitCode, wasHeldOpen, leftRunning, durationMs };
+  if (sandboxed === undefined) return end;
+  const wasKilled = exitCode === undefined || exitCode > codeOfSignals;
+  const wasCreated = cause !== "exited" || command.ranInSandbox === true || wasKilled;
+  return { ...end, sandbox: { wasCreated, notes: (text) => sandboxed.notes(text) } };
+}
+
+/** The processes that left the command's group, after they were killed if they are unwanted. */
+async function endedSurvivors(
+  command: CommandProcess,
+  marker: string,
+  areUnwanted: boolean,
+  { killMs }: CommandTimeouts,
+): Promise<readonly Survivor[]> {
+  // No process can leave a sandbox, and all of them are killed with it.
+  if (command.ranInSandbox !== undefined && (await command.sandboxEnded(killMs))) return [];
+  return await (areUnwanted ? killSurvivors : findSurvivors)(marker, command.pid);
 }
 
 /** Resolves when both streams have ended or were destroyed. */

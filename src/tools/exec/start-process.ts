@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, type StdioOptions, execFile } from "node:child_process";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { close, constants, open } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { filterDescriptor, type SandboxedCommand } from "./command-sandbox.js";
 import { CommandProcess, withGuard } from "./command-process.js";
 
 const openDescriptor = promisify(open);
@@ -19,13 +20,17 @@ interface ProcessRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The text that the command reads from stdin; nothing by default. */
+  readonly input?: string;
   /** Identifies the command's processes. */
   readonly marker: string;
+  /** Starts the command in a sandbox. */
+  readonly sandboxed?: Pick<SandboxedCommand, "argv" | "env" | "filter"> | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts a command with a guard and without input; undefined if the signal was aborted before. Rejects with the
+ * Starts a command with a guard; undefined if the signal was aborted before. Rejects with the
  * system's error if it cannot be started.
  */
 export async function startProcess(order: ProcessRequest): Promise<CommandProcess | undefined> {
@@ -41,13 +46,28 @@ export async function startProcess(order: ProcessRequest): Promise<CommandProces
   }
 }
 
-async function spawnGuarded({ argv, cwd, env, marker }: ProcessRequest, pipes?: OutputPipes): Promise<CommandProcess> {
-  const { file, args } = withGuard(argv, marker);
+async function spawnGuarded(order: ProcessRequest, pipes?: OutputPipes): Promise<CommandProcess> {
+  const { cwd, input, marker, sandboxed } = order;
+  const { file, args } = withGuard((sandboxed ?? order).argv, marker);
   const [out, err] = pipes?.writers ?? (["pipe", "pipe"] as const);
-  const stdio: StdioOptions = ["ignore", out, err, "pipe"];
+  const stdio: StdioOptions = [
+    input === undefined ? "ignore" : "pipe",
+    out,
+    err,
+    "pipe",
+    ...(sandboxed === undefined ? [] : (["pipe", "pipe"] as const)),
+  ];
+  const env = { ...order.env, ...sandboxed?.env };
   const child: ChildProcess = spawn(file, args, { cwd, env, detached: true, stdio });
   const failure = new Promise<Error>((resolve) => child.on("error", resolve));
   if (child.pid === undefined) throw await failure;
+  // A command may end without reading its input.
+  child.stdin?.on("error", () => undefined).end(input);
+  if (sandboxed !== undefined) {
+    // The sandbox's program may end before it has read the filter.
+    const filter = (child.stdio[filterDescriptor] as Duplex).on("error", () => undefined).resume();
+    filter.end(sandboxed.filter);
+  }
   // These are null only where a descriptor was passed.
   const readers = pipes?.readers ?? ([child.stdout, child.stderr] as [Readable, Readable]);
   return new CommandProcess(child, child.pid, readers);
