@@ -37,7 +37,8 @@ that they are the last. A file that changed since it was read is not changed: re
   command: async ({ input }, scope) => {
     try {
       const { files, changes } = await planPatch(input, scope);
-      return { argv: ["apply_patch", input, ...files.map(({ target }) => target.realPath)], cwd: scope.cwd, changes };
+      const paths = files.map(({ target }) => target.realPath);
+      return { argv: ["apply_patch", input, ...paths], cwd: scope.cwd, changes, access: { type: "write", paths } };
     } catch (error) {
       throw new FileProblem(`apply_patch verification failed: ${failureText(error)}`, { cause: error });
     }
@@ -69,7 +70,9 @@ that they are the last. A file that changed since it was read is not changed: re
 async function apply({ input }: ApplyPatchArguments, context: ToolContext): Promise<string> {
   refuseInterrupted(context);
   const { files, changes, done } = await planPatch(input, context);
-  if (!isDeepStrictEqual(changes, context.command.changes)) {
+  const paths = files.map(({ target }) => target.realPath);
+  const isSame = isDeepStrictEqual([changes, paths], [context.command.changes, context.command.argv.slice(2)]);
+  if (!isSame) {
     throw new FileProblem("the files changed after the approval request; read them again");
   }
   for (const file of files) refuseUnseen(file, context);

@@ -1,11 +1,25 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import * as z from "zod";
 import { InvalidInputError } from "../base/errors.js";
 import { isRecord } from "../base/is-record.js";
 import { type ToolOutput, ToolSpec } from "../messages/tools/tool.js";
-import type { Tool, ToolContext, ToolScope } from "./tool.js";
+import type { CommandLine, Tool, ToolContext, ToolScope } from "./tool.js";
 
 /** A text that can be passed to the system, which would truncate it at a NUL. */
 export const ArgumentText = z.string().refine((value) => !value.includes("\0"), "must not contain NUL");
+
+/** The `command` of a tool that reads the file or folder at its argument `path`. */
+export async function readCommand(
+  name: string,
+  args: { readonly path?: string | undefined },
+  { cwd }: ToolScope,
+): Promise<CommandLine> {
+  const path = resolve(cwd, args.path ?? ".");
+  // The file is approved, wherever links lead later.
+  const real = await realpath(path).catch(() => path);
+  return { argv: [name, JSON.stringify(args)], cwd, access: { type: "read", paths: [real] } };
+}
 
 export const PathArgument = ArgumentText.min(1).describe("Relative to the working folder, or absolute");
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { defineTool } from "./define-tool.js";
+import { defineTool, readCommand } from "./define-tool.js";
 import { failureText } from "./files/file-problem.js";
 import { Glob, limitArgument, StartPath, type RipgrepLines, ripgrepLines } from "./search/ripgrep.js";
 import { type FoundLink, linksIn } from "./search/links-in.js";
@@ -17,6 +17,7 @@ export const listFiles = defineTool({
   parameters: ListFilesArguments,
   readOnly: true,
   readsOutside: false,
+  command: (args, scope) => readCommand("list_files", args, scope),
   run: async ({ path = ".", glob, limit = defaultLimit }, context) => {
     try {
       const files = await ripgrepLines({ path, glob, args: ["--files"], maxLines: limit }, context);

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { readAt } from "../base/fs/open-regular.js";
 import { counted } from "../base/text/counted.js";
 import { unfinishedBytes } from "../base/text/truncate.js";
-import { PathArgument, defineTool } from "./define-tool.js";
+import { PathArgument, defineTool, readCommand } from "./define-tool.js";
 import { failureText, FileProblem } from "./files/file-problem.js";
 import { stampOf } from "./files/file-stamps.js";
 import { openForModel } from "./files/open-for-model.js";
@@ -38,6 +38,7 @@ export const readFile = defineTool({
   parameters: ReadFileArguments,
   readOnly: true,
   readsOutside: false,
+  command: (args, scope) => readCommand("read_file", args, scope),
   run: async ({ path, offset = 1, limit = maxExcerptLines }, context) => {
     const absolute = resolve(context.cwd, path);
     try {

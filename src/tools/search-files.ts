@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { ArgumentText, defineTool } from "./define-tool.js";
+import { ArgumentText, defineTool, readCommand } from "./define-tool.js";
 import { failureText } from "./files/file-problem.js";
 import { Glob, limitArgument, StartPath, ripgrepLines } from "./search/ripgrep.js";
 
@@ -28,6 +28,7 @@ export const searchFiles = defineTool({
   parameters: SearchFilesArguments,
   readOnly: true,
   readsOutside: false,
+  command: (args, scope) => readCommand("search_files", args, scope),
   run: async (args, context) => {
     const { path = ".", glob, limit = defaultLimit } = args;
     try {

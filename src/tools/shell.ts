@@ -16,6 +16,8 @@ const defaultTimeoutMs = 120_000;
 
 const maxTimeoutMs = 600_000;
 
+const maxJustificationChars = 1_000;
+
 const Program = z
   .array(ArgumentText)
   .min(1)
@@ -31,6 +33,8 @@ const ShellArguments = z.strictObject({
     .max(maxTimeoutMs)
     .optional()
     .describe(`Timeout in milliseconds; ${defaultTimeoutMs} by default`),
+  with_escalated_permissions: z.boolean().optional().describe("Ask the user to run it outside the sandbox"),
+  justification: z.string().max(maxJustificationChars).optional().describe("The reason, for the user"),
 });
 
 const maxNamed = 20;
@@ -62,10 +66,14 @@ const plainOutput = { TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat
 /** Codex's exit code for a command that did not start. */
 const notStartedCode = -1;
 
-async function commandOf({ command, workdir }: ShellArguments, { cwd }: ToolScope): Promise<CommandLine> {
+async function commandOf(
+  { command, workdir, with_escalated_permissions: isEscalated = false, justification }: ShellArguments,
+  { cwd }: ToolScope,
+): Promise<CommandLine> {
   return {
     argv: typeof command === "string" ? ["sh", "-c", command] : command,
     cwd: workdir === undefined ? cwd : await realFolder(resolve(cwd, workdir)),
+    access: { type: "command", isEscalated, ...(justification === undefined ? {} : { justification }) },
   };
 }
 
@@ -95,6 +103,7 @@ async function runShell(
       env: { ...context.env, ...plainOutput },
       timeoutMs,
       signal: context.signal,
+      sandbox: context.commandSandbox,
       onOutput: (stream, bytes) => {
         output.push(stream, bytes);
         events.output(stream, bytes);
@@ -161,6 +170,7 @@ export function commandReport(end: CommandResult, timeoutMs: number, output: str
     `Wall time: ${(end.durationMs / 1_000).toFixed(1)} seconds`,
     ...causeNotes(end, timeoutMs),
     ...leftRunningNotes(end.leftRunning),
+    ...sandboxNotes(end, output),
     "Output:",
     output,
   ].join("\n");
@@ -173,6 +183,17 @@ function causeNotes({ cause, exitCode, wasHeldOpen }: CommandResult, timeoutMs: 
   return wasHeldOpen
     ? ["Background processes kept the output open and were killed, except those listed as left running"]
     : [];
+}
+
+/** Tells the model what the sandbox has denied, so that it can do without it, or ask. */
+function sandboxNotes(end: CommandResult, output: string): string[] {
+  const { sandbox } = end;
+  if (sandbox === undefined || exitCodeOf(end) === 0) return [];
+  if (!sandbox.wasCreated) return ["The sandbox could not be created, so the command did not run"];
+  const notes = sandbox.notes(output);
+  if (notes.length === 0) return [];
+  const request = "To run it outside of the sandbox, call shell with with_escalated_permissions and a justification";
+  return [...notes.map((note) => `Sandbox: ${note}`), request];
 }
 
 function leftRunningNotes(survivors: readonly Survivor[]): string[] {

@@ -1,3 +1,4 @@
+import type { BigIntStats } from "node:fs";
 import type * as z from "zod";
 import type { ReviewDecision } from "../messages/tools/approval.js";
 import type { EventMsg } from "../messages/event.js";
@@ -6,6 +7,7 @@ import type { KnowledgeEntry, NewKnowledge } from "../messages/tools/knowledge.j
 import type { SandboxMode } from "../messages/tools/policy.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { ToolOutput } from "../messages/tools/tool.js";
+import type { CommandSandbox } from "./exec/command-sandbox.js";
 import type { FileStamps } from "./files/file-stamps.js";
 
 /** The events that a tool may emit while it runs. */
@@ -40,6 +42,10 @@ export interface ToolScope {
   readonly sandbox: SandboxMode;
   /** Files and folders with tokens and keys: none of cody's tools reads or writes them. */
   readonly privatePaths: readonly string[];
+  /** Absent where everything else may be read. */
+  readonly reading?: Reading;
+  /** Whether the policy judges the paths that a call writes; otherwise nothing outside the folder is written. */
+  readonly isJudged?: boolean;
 }
 
 /** The command that a call would run, and its folder. */
@@ -48,6 +54,43 @@ export interface CommandLine {
   readonly cwd: string;
   /** For a patch: the resulting changes to files. */
   readonly changes?: FileChanges;
+  /** The access that the policy judges; a call without it is judged by the name of its tool. */
+  readonly access?: Access;
+}
+
+/** A process that a call starts, in the sandbox if there is one. */
+export interface CommandAccess {
+  readonly type: "command";
+  /** The model asks to run it outside the sandbox, and may say why. */
+  readonly isEscalated: boolean;
+  readonly justification?: string;
+}
+
+/** Files that a call reads or writes itself. Absolute paths; those of writes are real paths. */
+export interface PathAccess {
+  readonly type: "read" | "write";
+  readonly paths: readonly string[];
+}
+
+export type Access = CommandAccess | PathAccess;
+
+/** Decides about files at the moment a tool opens them. */
+export interface Reading {
+  /** Returns the reason why a file must not be read; undefined if it may. */
+  problem(file: FoundFile): Promise<string | undefined>;
+  /** The files that a search in a folder must leave out. */
+  hiddenIn(start: string): Promise<HiddenFiles>;
+}
+
+export interface HiddenFiles {
+  readonly paths: readonly string[];
+  readonly globs: readonly string[];
+}
+
+/** A file as it was found: links were followed, and its inode identifies it. */
+export interface FoundFile {
+  readonly realPath: string;
+  readonly stats: Pick<BigIntStats, "dev" | "ino" | "nlink">;
 }
 
 /** An item that the model has seen earlier but no longer sees. */
@@ -64,6 +107,8 @@ export interface ToolContext extends ToolScope {
   readonly command: CommandLine;
   /** Whether a person was asked about this particular call. */
   readonly wasAsked: boolean;
+  /** The sandbox in which the call's commands must run; absent if they run outside, with the user's rights. */
+  readonly commandSandbox?: CommandSandbox;
   readonly turnId: string;
   /** Aborted when the turn ends early: the tool must stop everything it started and settle soon. */
   readonly signal: AbortSignal;

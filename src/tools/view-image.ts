@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import type { ToolOutput } from "../messages/tools/tool.js";
-import { PathArgument, defineTool } from "./define-tool.js";
+import { PathArgument, defineTool, readCommand } from "./define-tool.js";
 import { failureText, FileProblem } from "./files/file-problem.js";
 import { fitImage, maxImageBytes } from "./files/fit-image.js";
 import { openForModel } from "./files/open-for-model.js";
@@ -14,6 +14,7 @@ export const viewImage = defineTool({
   parameters: z.strictObject({ path: PathArgument }),
   readOnly: true,
   readsOutside: false,
+  command: (args, scope) => readCommand("view_image", args, scope),
   run: async ({ path }, context) => {
     const absolute = resolve(context.cwd, path);
     try {

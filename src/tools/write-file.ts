@@ -34,7 +34,11 @@ export const writeFile = defineTool({
   command: async (args, scope) => {
     try {
       const { realPath } = await writeTarget(args.path, scope);
-      return { argv: ["write_file", realPath, args.content], cwd: scope.cwd };
+      return {
+        argv: ["write_file", realPath, args.content],
+        cwd: scope.cwd,
+        access: { type: "write", paths: [realPath] },
+      };
     } catch (error) {
       throw new FileProblem(refusal(args, scope, error), { cause: error });
     }

@@ -235,5 +235,6 @@ test("the approval request has the resulting changes by the real paths of the fi
     argv: ["apply_patch", input, path],
     cwd: context.cwd,
     changes: { [path]: { type: "update", unified_diff: "@@ -1 +1 @@\n-a\n+A\n", move_path: null } },
+    access: { type: "write", paths: [path] },
   });
 });

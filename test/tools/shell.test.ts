@@ -20,10 +20,12 @@ describe("the command", () => {
     expect(await shell.command({ command: "ls | wc" }, scope)).toEqual({
       argv: ["sh", "-c", "ls | wc"],
       cwd: "/projects",
+      access: { type: "command", isEscalated: false },
     });
     expect(await shell.command({ command: ["ls", "-l"], workdir: "a/../b" }, scope)).toEqual({
       argv: ["ls", "-l"],
       cwd: "/projects/b",
+      access: { type: "command", isEscalated: false },
     });
   });
 
@@ -67,7 +69,7 @@ describe("the command", () => {
     { command: "ls", timeout_ms: 0 },
     { command: "ls", timeout_ms: 600_001 },
     { command: "ls", sandbox: "danger-full-access" },
-    { command: "ls", with_escalated_permissions: true },
+    { command: "ls", with_escalated_permissions: "yes" },
   ])("%j is refused", (args) => {
     expect(shell.parameters.safeParse(args).success).toBe(false);
   });

@@ -61,6 +61,7 @@ describe("the approval request", () => {
     expect(await writeFile.command({ path, content: "text" }, context)).toEqual({
       argv: ["write_file", join(context.cwd, realPath), "text"],
       cwd: context.cwd,
+      access: { type: "write", paths: [join(context.cwd, realPath)] },
     });
   });
 

@@ -16,7 +16,10 @@ interface OpenedFile {
 }
 
 /** Opens a regular file that the model may read; rejects for everything else, and never blocks. */
-export async function openForModel(path: string, scope: Pick<ToolScope, "privatePaths">): Promise<OpenedFile> {
+export async function openForModel(
+  path: string,
+  scope: Pick<ToolScope, "privatePaths" | "reading">,
+): Promise<OpenedFile> {
   const { file } = await openRegular(path, { links: "follow" }).catch((error: unknown) => {
     if (error instanceof NotRegularError && error.stats !== undefined) rejectSpecialFile(error.stats);
     throw error;
@@ -26,6 +29,8 @@ export async function openForModel(path: string, scope: Pick<ToolScope, "private
     const realPath = await realPathOf(file, path);
     refuseSystemFile(realPath);
     await refusePrivate(realPath, scope);
+    const problem = await scope.reading?.problem({ realPath, stats });
+    if (problem !== undefined) throw new FileProblem(problem);
     return { file, realPath, stats };
   } catch (error) {
     await file.close();

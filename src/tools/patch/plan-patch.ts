@@ -111,7 +111,8 @@ async function readOld(
   maxSize: number,
   scope: ToolScope,
 ): Promise<Pick<OldFile, "stats" | "text">> {
-  const { file, realPath: opened, stats } = await openForModel(realPath, scope);
+  // The model gets none of the text; whether the file may be written is judged with the whole patch.
+  const { file, realPath: opened, stats } = await openForModel(realPath, { privatePaths: scope.privatePaths });
   try {
     if (opened !== realPath) throw new FileProblem(targetChanged);
     if (stats.size > maxSize) throw new FileProblem(`the files of a patch can have at most ${maxBytes} bytes in total`);

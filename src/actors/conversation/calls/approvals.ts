@@ -1,8 +1,11 @@
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Publish, Recording } from "../turn/recording.js";
-import type { ConversationState } from "../state/state.js";
+import { isUnanswered, type ConversationState, type RecordedApproval } from "../state/state.js";
+import type { ConversationAnswers } from "../../../messages/actors/conversation.js";
 import type { ApprovalMsg } from "../../../messages/event.js";
+
+type ApprovalAnswer = ConversationAnswers["answer_approval"];
 
 interface OpenRequest {
   readonly request: ApprovalRequest;
@@ -19,6 +22,8 @@ interface ApprovalParts {
   /** Whether this process had the conversation open before, so that its requests have been shown already. */
   readonly isReopened: boolean;
   readonly now: () => Date;
+  /** Called when a request is shown for the first time in this process. */
+  readonly onAsked: (request: ApprovalRequest, submissionId: string, signal: AbortSignal) => void;
 }
 
 /**
@@ -31,9 +36,10 @@ export class Approvals {
   readonly #publish: Publish;
   readonly #isReopened: boolean;
   readonly #now: () => Date;
+  readonly #onAsked: ApprovalParts["onAsked"];
   readonly #open = new Map<string, OpenRequest>();
-  /** Answers to recorded requests that the continued turn has not asked again yet, by approval id. */
-  readonly #early = new Map<string, ReviewDecision>();
+  /** Callers that wait until the answer to a recorded request is applied, by approval id. */
+  readonly #waiting = new Map<string, ((outcome: ApprovalAnswer) => void)[]>();
 
   constructor(parts: ApprovalParts) {
     this.#state = parts.state;
@@ -42,13 +48,13 @@ export class Approvals {
     this.#publish = parts.publish;
     this.#isReopened = parts.isReopened;
     this.#now = parts.now;
+    this.#onAsked = parts.onAsked;
   }
 
-  /** Returns a request for this call that no turn has got an answer to yet, because the process died or slept. */
+  /** Returns a request for this call whose answer no turn has applied, because the process died or slept. */
   unanswered(callId: string): ApprovalRequest | undefined {
     const recorded = this.#state.approvals.get(callId);
-    if (recorded?.decision === undefined) return recorded?.request;
-    return this.#early.has(recorded.request.approval_id) ? recorded.request : undefined;
+    return recorded?.decision === undefined ? recorded?.request : undefined;
   }
 
   /** The time at which the first waiting request times out; undefined when none waits. */
@@ -63,13 +69,17 @@ export class Approvals {
     options: { readonly submissionId: string; readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<ReviewDecision> {
     const { submissionId, signal, timeoutMs } = options;
-    const early = this.#early.get(request.approval_id);
-    if (early !== undefined) return early;
-    if (this.unanswered(request.call_id)?.approval_id !== request.approval_id) {
+    const earlier = this.unanswered(request.call_id)?.approval_id;
+    if (earlier !== request.approval_id) {
       this.#recording.line({ type: "cody", payload: { type: "approval_requested", ...request } }, submissionId);
     }
     await this.#rollout.flush();
     if (signal.aborted) return "abort";
+    const { answer } = this.#state.approvals.get(request.call_id) ?? {};
+    if (answer !== undefined) {
+      this.#recordDecision(request, answer, submissionId);
+      return answer;
+    }
     return await new Promise<ReviewDecision>((resolve) => {
       const decide = (decision: ReviewDecision): void => {
         clearTimeout(timer);
@@ -83,6 +93,9 @@ export class Approvals {
       signal.addEventListener("abort", onAbort, { once: true });
       this.#open.set(request.approval_id, { request, decide, deadline: Date.now() + waitMs });
       this.#publish(approvalMsg(request), submissionId);
+      if (!this.#isReopened || earlier !== request.approval_id) this.#onAsked(request, submissionId, signal);
+      if (earlier !== undefined && earlier !== request.approval_id)
+        this.#settle(earlier, rejected(changedText(earlier, request.approval_id)));
     });
   }
 
@@ -92,28 +105,83 @@ export class Approvals {
     return Math.max(0, this.#now().getTime() - Date.parse(this.#state.approvals.get(call_id)?.requestedAt ?? ""));
   }
 
-  /** Returns whether there was such a request. `id` may be its own id, or that of its call as in older clients. */
-  answer(id: string, decision: ReviewDecision, submissionId: string): boolean {
+  /**
+   * Answers a request, and returns why that is not possible, if it is not. `id` may be its own id, or that of its call as
+   * in older clients. If the turn has not asked again since the conversation was opened, the answer is only recorded.
+   */
+  answer(id: string, decision: ReviewDecision, submissionId: string): string | undefined {
     const open = this.#open.get(id) ?? [...this.#open.values()].find(({ request }) => request.call_id === id);
-    const request = open?.request ?? this.#recorded(id);
-    if (request === undefined) return false;
-    const { approval_id, call_id } = request;
+    if (open !== undefined) {
+      this.#recordDecision(open.request, decision, submissionId);
+      open.decide(decision);
+      return undefined;
+    }
+    const recorded = this.#recorded(id);
+    if (recorded === undefined) return `no open approval request ${id}`;
+    const { approval_id, call_id } = recorded.request;
+    if (!isUnanswered(recorded)) {
+      return `no open approval request ${id}: it was answered before: ${decisionText(recorded.decision ?? recorded.answer)}`;
+    }
+    this.#recording.line(
+      { type: "cody", payload: { type: "approval_answered", approval_id, call_id, decision } },
+      submissionId,
+    );
+    return undefined;
+  }
+
+  /** Resolves when the answer to a request is applied, or cannot be applied any more. */
+  applied(approvalId: string): Promise<ApprovalAnswer> {
+    const recorded = this.#recorded(approvalId);
+    if (recorded?.decision !== undefined) return Promise.resolve({ status: "answered" });
+    return new Promise((resolve) => {
+      this.#waiting.set(approvalId, [...(this.#waiting.get(approvalId) ?? []), resolve]);
+    });
+  }
+
+  /** Records a decision that was made without asking a person. */
+  recordUnasked(request: ApprovalRequest, decision: ReviewDecision, submissionId: string): void {
+    this.#recording.line({ type: "cody", payload: { type: "approval_requested", ...request } }, submissionId);
+    this.#recordDecision(request, decision, submissionId);
+  }
+
+  /** Called when no turn is left that could ask again. */
+  turnEnded(): void {
+    for (const id of this.#waiting.keys())
+      this.#settle(id, rejected(`no open approval request ${id}: its turn has ended`));
+  }
+
+  #recordDecision({ approval_id, call_id }: ApprovalRequest, decision: ReviewDecision, submissionId: string): void {
     this.#recording.line(
       { type: "cody", payload: { type: "approval_decided", approval_id, call_id, decision } },
       submissionId,
     );
-    if (open === undefined) this.#early.set(approval_id, decision);
-    else open.decide(decision);
-    return true;
+    this.#settle(approval_id, { status: "answered" });
   }
 
-  /** Returns a recorded request of the open turn that was never answered. */
-  #recorded(id: string): ApprovalRequest | undefined {
-    for (const { request, decision } of this.#state.approvals.values()) {
-      if (decision === undefined && (request.approval_id === id || request.call_id === id)) return request;
-    }
-    return undefined;
+  #settle(approvalId: string, outcome: ApprovalAnswer): void {
+    const waiting = this.#waiting.get(approvalId) ?? [];
+    this.#waiting.delete(approvalId);
+    for (const resolve of waiting) resolve(outcome);
   }
+
+  /** Returns a recorded request of the open turn. */
+  #recorded(id: string): RecordedApproval | undefined {
+    return [...this.#state.approvals.values()].find(
+      ({ request }) => request.approval_id === id || request.call_id === id,
+    );
+  }
+}
+
+function rejected(message: string): ApprovalAnswer {
+  return { status: "rejected", message };
+}
+
+function changedText(id: string, newId: string): string {
+  return `no open approval request ${id}: the command has changed since; the request for the new one is ${newId}`;
+}
+
+function decisionText(decision: ReviewDecision | undefined): string {
+  return typeof decision === "object" ? "denied" : (decision ?? "unknown");
 }
 
 function approvalMsg({ changes, ...request }: ApprovalRequest): ApprovalMsg {

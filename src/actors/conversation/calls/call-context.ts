@@ -1,11 +1,15 @@
 import type { ConversationMsg } from "../../../messages/actors/conversation.js";
 import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
+import type { OpenedSandbox } from "../../../sandbox/sandboxes.js";
 import type { FileStamps } from "../../../tools/files/file-stamps.js";
+import type { PolicyContext } from "../../../tools/policy/approval-policy.js";
 import type { EarlierItem, SaveKnowledge } from "../../../tools/tool.js";
 import type { ActiveTurn } from "../state/live-state.js";
+import type { ConversationHooks } from "../hooks/conversation-hooks.js";
 import type { OutputStore } from "./output-store.js";
 import type { Approvals } from "./approvals.js";
 import type { PreparedCall } from "./call-items.js";
+import type { Permissions } from "./permissions.js";
 import type { Settings } from "../state/settings.js";
 import type { TurnChanges } from "../turn/turn-changes.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
@@ -19,11 +23,20 @@ export interface CallContext {
   /** Whether the user trusts the project at this root. */
   isTrusted(root: string): Promise<boolean>;
   readonly approvals: Approvals;
+  /** Absent when there are none. */
+  readonly hooks?: ConversationHooks | undefined;
   /** Commands that the user has approved for the whole conversation. */
   readonly approvedCommands: Set<string>;
   readonly budget: TurnBudget;
   readonly env: Readonly<Record<string, string>>;
   readonly privatePaths: readonly string[];
+  /** The sandbox for the turn's commands, or the reason why there is none. */
+  openSandbox(): Promise<OpenedSandbox>;
+  readonly permissions: Permissions;
+  /** The facts that decide about a call now. A sandbox is looked for only if the decision depends on it. */
+  policy(needs: "sandbox" | "no_sandbox"): Promise<PolicyContext>;
+  /** Masks secrets in an output before the model gets it. */
+  maskOutput(text: string): string;
   readonly stamps: FileStamps;
   /** The ids of the calls that are running. */
   readonly running: Set<string>;

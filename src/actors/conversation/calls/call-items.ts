@@ -56,17 +56,18 @@ export function callOutputs(
 }
 
 /**
- * Returns the calls that the open turn had not started when its process died: from the first with an unanswered
+ * Returns the calls that the open turn had not started when its process died: from the first with an undecided
  * approval request on. Calls that change something run in order, so none after it has begun.
  */
 export function unstartedCalls({ history, openTurn, approvals }: ConversationState): RunnableCallItem[] {
   if (openTurn === undefined) return [];
   const open = openCalls(history);
-  const first = open.findIndex(({ call_id }) => isUnanswered(approvals.get(call_id ?? "")));
+  const first = open.findIndex(({ call_id }) => isUndecided(approvals.get(call_id ?? "")));
   return first < 0 ? [] : open.slice(first);
 }
 
-export function isUnanswered(approval: RecordedApproval | undefined): boolean {
+/** Whether a call's request has no decision that was applied, so that the call has not run. */
+export function isUndecided(approval: RecordedApproval | undefined): boolean {
   return approval !== undefined && approval.decision === undefined;
 }
 
@@ -83,12 +84,14 @@ export interface NormalizedCall {
  * that every wire API can carry.
  */
 export class CallNormalizer {
-  readonly #used: Set<string>;
+  readonly #history: readonly ResponseItem[];
+  /** Collected for the first call: most answers have none. */
+  #used: Set<string> | undefined;
   readonly #received = new Set<string>();
   #count = 0;
 
   constructor(history: readonly ResponseItem[]) {
-    this.#used = new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
+    this.#history = history;
   }
 
   normalize(item: RunnableCallItem): NormalizedCall {
@@ -107,11 +110,16 @@ export class CallNormalizer {
   #withUniqueId(item: RunnableCallItem): RunnableCallItem {
     const id = item.call_id;
     if (typeof id !== "string") return item;
+    const used = (this.#used ??= callIds(this.#history));
     let uniqueId = id;
-    for (let count = 2; this.#used.has(uniqueId); count += 1) uniqueId = `${id}_${count}`;
-    this.#used.add(uniqueId);
+    for (let count = 2; used.has(uniqueId); count += 1) uniqueId = `${id}_${count}`;
+    used.add(uniqueId);
     return uniqueId === id ? item : { ...item, call_id: uniqueId };
   }
+}
+
+function callIds(history: readonly ResponseItem[]): Set<string> {
+  return new Set(history.flatMap((item) => (isRunnableCall(item) ? [item.call_id ?? ""] : [])));
 }
 
 function withObjectArguments(call: RunnableCallItem): Omit<NormalizedCall, "args"> {
@@ -148,6 +156,8 @@ export type PreparedCall =
       readonly tool: Tool;
       readonly args: unknown;
       readonly isLeftOver: boolean;
+      /** The permission that hooks gave it. */
+      readonly hookPermission?: { readonly decision: "allow" | "ask"; readonly reason: string };
     }
   | { readonly type: "refused"; readonly call: RunnableCallItem; readonly reason: string };
 

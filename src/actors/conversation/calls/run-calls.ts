@@ -5,6 +5,8 @@ import type { ResponseItem, ToolOutputContent } from "../../../messages/response
 import { ToolOutput } from "../../../messages/tools/tool.js";
 import { removedItems } from "../../../rollouts/file/history.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
+import type { OpenedSandbox } from "../../../sandbox/sandboxes.js";
+import type { PolicyDecision } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine, ToolContext, ToolScope, EarlierItem } from "../../../tools/tool.js";
 import { messageOf } from "../../runtime/failures.js";
 import type { Settings } from "../state/settings.js";
@@ -12,9 +14,11 @@ import type { ActiveTurn } from "../state/live-state.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
 import type { ConversationContext } from "../conversation-context.js";
-import { approveCall, askDuringCall } from "./approve-call.js";
+import { approveCall, askDuringCall, judge } from "./approve-call.js";
 import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 import { OutputStore } from "./output-store.js";
+import { afterTool, beforeTool, hookedDecision } from "./tool-hooks.js";
+import { type PolicyLookup, policyLookup, readingOf } from "./policy-context.js";
 import { nameAndArguments, callOutputs, type PreparedCall, type PendingCall, prepareCall } from "./call-items.js";
 
 /** Time limit for a tool that was told to stop. */
@@ -73,16 +77,23 @@ export class TurnCalls {
       record: (line) => recording.line(line, submissionId),
     };
     let root: Promise<string | undefined> | undefined;
-    return {
+    let sandbox: Promise<OpenedSandbox> | undefined;
+    let policy: PolicyLookup | undefined;
+    const callContext: CallContext = {
       turn: this.#turn,
       settings,
       projectRoot: () => (root ??= realRootOf(settings.cwd)),
       isTrusted: (path) => context.isTrusted(path),
       approvals,
       approvedCommands: cell.approvedCommands,
+      hooks: context.hooks,
       budget: this.#budget,
       env: context.toolEnv,
       privatePaths: context.privatePaths,
+      openSandbox: () => (sandbox ??= context.openSandbox(settings)),
+      permissions: context.permissions,
+      policy: (needs) => (policy ??= policyLookup(callContext))(needs),
+      maskOutput: (text) => context.maskOutput(text),
       stamps: cell.stamps,
       running: new Set(),
       outputs: blobs && new OutputStore(blobs, outputMemory, this.#context, submissionId),
@@ -93,6 +104,7 @@ export class TurnCalls {
       publish: (msg) => publish(msg, submissionId),
       flush: () => rollout.flush(),
     };
+    return callContext;
   }
 }
 
@@ -109,26 +121,112 @@ function earlierItems({ compaction, rollout, cell }: ConversationContext): {
   }
 }
 
-/** Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. */
+/**
+ * Runs the calls of one answer: adjacent read-only calls in parallel, all others alone and in order. A call that needs
+ * approval is asked about when none of the others is running or waits to be recorded.
+ */
 async function runCalls(
   calls: readonly PreparedCall[],
   callContext: CallContext,
   record: (item: ResponseItem) => void,
 ): Promise<CallsEnd> {
-  for (const group of groupCalls(calls)) {
-    const ends = await Promise.all(group.map((call) => runPreparedCall(call, callContext)));
-    // Recorded in call order, so that the same work produces the same history.
-    for (const [index, end] of ends.entries()) {
-      const call = group[index]?.call;
-      if (end.type !== "output" || call === undefined) continue;
-      callOutputs([call], outputContent(end), end).forEach(record);
-      callContext.budget.callEnded({ ...nameAndArguments(call), success: end.success, output: end.text });
-      if (end.whole !== undefined) callContext.outputs?.store(call.call_id ?? "", end.whole);
+  let group: JudgedCall[] = [];
+  const finishGroup = async (): Promise<CallsEnd> => {
+    const running = group;
+    group = [];
+    return await runGroup(running, callContext, record);
+  };
+  for (const prepared of calls) {
+    if (!isParallel(prepared) || group.length === maxParallelCalls) {
+      const end = await finishGroup();
+      if (end !== "continue") return end;
     }
-    if (ends.some(({ type }) => type === "stop")) return "stopped";
-    if (callContext.budget.signal.aborted) return "cut_off";
+    const call = await judged(prepared, callContext);
+    if (call.verdict?.type === "ask") {
+      const end = await finishGroup();
+      if (end !== "continue") return end;
+    }
+    group.push(call);
+    if (!isParallel(prepared) || call.verdict?.type === "ask") {
+      const end = await finishGroup();
+      if (end !== "continue") return end;
+    }
   }
-  return "continue";
+  return await finishGroup();
+}
+
+async function runGroup(
+  group: readonly JudgedCall[],
+  callContext: CallContext,
+  record: (item: ResponseItem) => void,
+): Promise<CallsEnd> {
+  const ends = await Promise.all(group.map((call) => runJudgedCall(call, callContext)));
+  // Recorded in call order, so that the same work produces the same history.
+  for (const [index, end] of ends.entries()) {
+    const call = group[index]?.prepared.call;
+    if (end.type !== "output" || call === undefined) continue;
+    callOutputs([call], outputContent(end), end).forEach(record);
+    callContext.budget.callEnded({ ...nameAndArguments(call), success: end.success, output: end.text });
+    if (end.whole !== undefined) callContext.outputs?.store(call.call_id ?? "", end.whole);
+  }
+  if (ends.some(({ type }) => type === "stop")) return "stopped";
+  return callContext.budget.signal.aborted ? "cut_off" : "continue";
+}
+
+/** A call with the decision about it; without one, it does not run, and `end` says why. */
+type JudgedCall =
+  | { readonly prepared: PreparedCall; readonly verdict?: undefined; readonly end: CallEnd }
+  | {
+      readonly prepared: RunnableCall;
+      readonly verdict: PolicyDecision;
+      readonly command: CommandLine;
+      /** Paths that the call may read only because it was approved. */
+      readonly readable: readonly string[];
+      /** Texts of hooks, which the model gets with the output. */
+      readonly notes: readonly string[];
+    };
+
+/** Runs the hooks before a call, then applies the policy to the call as they leave it. */
+async function judged(prepared: PreparedCall, callContext: CallContext): Promise<JudgedCall> {
+  if (prepared.type === "refused") {
+    return { prepared, end: { type: "output", text: prepared.reason, success: false } };
+  }
+  if (callContext.budget.signal.aborted) return { prepared, end: { type: "no_output" } };
+  const hooked =
+    callContext.hooks === undefined ? { call: prepared, notes: [] } : await beforeTool(prepared, callContext);
+  if ("end" in hooked) return { prepared, end: withNotes(hooked.end, hooked.notes) };
+  const { call, notes } = hooked;
+  let command: CommandLine;
+  try {
+    command = await call.tool.command(call.args, scopeOf(callContext));
+  } catch (error) {
+    const reason = messageOf(error);
+    // A multi-line reason ends with lines of a file, so the note goes on its own line.
+    const end = failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
+    return { prepared, end: withNotes(end, notes) };
+  }
+  const decision = await judge(call, command, callContext);
+  return {
+    prepared: call,
+    command,
+    verdict: hookedDecision(decision, call, command),
+    readable: decision.type === "ask" ? readPaths(command) : [],
+    notes,
+  };
+}
+
+async function runJudgedCall(judgedCall: JudgedCall, callContext: CallContext): Promise<CallEnd> {
+  if (judgedCall.verdict === undefined) return judgedCall.end;
+  return withNotes(await runCall(judgedCall, callContext), judgedCall.notes);
+}
+
+function withNotes(end: CallEnd, notes: readonly string[]): CallEnd {
+  return end.type === "output" && notes.length > 0 ? { ...end, text: [end.text, ...notes].join("\n\n") } : end;
+}
+
+/** Calls that change something, and those left over by a crash, run alone. */
+function isParallel(call: PreparedCall): boolean {
+  return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
 }
 
 function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" }>): ToolOutputContent {
@@ -136,38 +234,12 @@ function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" 
   return [{ type: "input_text", text }, ...images.map((image_url) => ({ type: "input_image" as const, image_url }))];
 }
 
-async function runPreparedCall(prepared: PreparedCall, callContext: CallContext): Promise<CallEnd> {
-  if (prepared.type === "refused") return { type: "output", text: prepared.reason, success: false };
-  return await runCall(prepared, callContext);
-}
-
-function groupCalls(calls: readonly PreparedCall[]): PreparedCall[][] {
-  const groups: PreparedCall[][] = [];
-  for (const call of calls) {
-    const last = groups.at(-1);
-    if (last !== undefined && last.length < maxParallelCalls && [call, ...last].every(canRunInParallel))
-      last.push(call);
-    else groups.push([call]);
-  }
-  return groups;
-}
-
-/** Calls that need approval are asked about one at a time. */
-function canRunInParallel(call: PreparedCall): boolean {
-  return call.type === "refused" || (call.tool.readOnly && !call.isLeftOver);
-}
-
 /** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
-async function runCall(call: RunnableCall, callContext: CallContext): Promise<CallEnd> {
-  let command: CommandLine;
-  try {
-    command = await call.tool.command(call.args, scopeOf(callContext));
-  } catch (error) {
-    const reason = messageOf(error);
-    // A multi-line reason ends with lines of a file, so the note goes on its own line.
-    return failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
-  }
-  const approval = await approveCall(call, command, callContext);
+async function runCall(
+  { prepared: call, command, verdict, readable }: Extract<JudgedCall, { verdict: PolicyDecision }>,
+  callContext: CallContext,
+): Promise<CallEnd> {
+  const approval = await approveCall(call, command, verdict, callContext);
   if (approval.type !== "approved") return approval;
   if (callContext.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
@@ -183,17 +255,29 @@ async function runCall(call: RunnableCall, callContext: CallContext): Promise<Ca
   using wholeOutput = callContext.outputs === undefined ? undefined : new WholeOutput(callContext.outputs);
   const { content, success, isPart, images } = await executeTool(
     call,
-    { command, wasAsked: approval.wasAsked },
+    {
+      command,
+      wasAsked: approval.wasAsked,
+      ...(approval.sandbox && { commandSandbox: approval.sandbox }),
+      reading: readingOf(readable, callContext),
+    },
     callContext,
     wholeOutput,
   );
-  const end = outputEnd(content, success);
-  return { ...end, images, whole: isPart === true ? wholeOutput?.text : end.text === content ? undefined : content };
+  const masked = callContext.maskOutput(content);
+  const end = outputEnd(masked, success);
+  const whole = isPart === true ? wholeOutput?.text : end.text === masked ? undefined : masked;
+  const notes = await afterTool(call, { success, content: end.text }, callContext);
+  return withNotes({ ...end, images, whole }, notes);
+}
+
+function readPaths({ access }: CommandLine): readonly string[] {
+  return access?.type === "read" ? access.paths : [];
 }
 
 async function executeTool(
   call: RunnableCall,
-  approved: Pick<ToolContext, "command" | "wasAsked">,
+  approved: Pick<ToolContext, "command" | "wasAsked" | "commandSandbox" | "reading">,
   callContext: CallContext,
   wholeOutput: WholeOutput | undefined,
 ): Promise<ToolOutput> {
@@ -230,7 +314,7 @@ async function executeTool(
 }
 
 function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
-  return { cwd, sandbox, privatePaths };
+  return { cwd, sandbox, privatePaths, isJudged: true };
 }
 
 /** The status shows one running call for all of them. */
