@@ -1,11 +1,7 @@
-import { realpath, stat, readFile } from "node:fs/promises";
-import { dirname, join, resolve, isAbsolute } from "node:path";
-import { makeDirectory } from "../../base/fs/make-directory.js";
-import { writeAtomic } from "../../base/fs/write-atomic.js";
+import { realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readSmall } from "../../base/git/git-directory.js";
 import type { GitInfo } from "../../messages/rollout-line.js";
-import { withFileLock } from "../file-lock.js";
-import { homePaths } from "../paths.js";
 
 /** The nearest ancestor with `.git`, which is a file in a worktree; without one, the folder itself. */
 export async function findProjectRoot(cwd: string): Promise<string> {
@@ -100,44 +96,9 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The user's decision about a project; most projects have none. */
-export type TrustLevel = "trusted" | "untrusted";
-
-/** The decisions by the projects' real paths. If the file is damaged, no project is trusted. */
-export async function readTrust(home: string): Promise<ReadonlyMap<string, TrustLevel>> {
-  try {
-    const value: unknown = JSON.parse(await readFile(homePaths(home).trust, "utf8"));
-    const entries = Object.entries(Object(value) as Record<string, unknown>);
-    return new Map(entries.filter((entry): entry is [string, TrustLevel] => isAbsolute(entry[0]) && isLevel(entry[1])));
-  } catch {
-    return new Map();
-  }
-}
-
-/** Records the decision about a project; undefined removes it. */
-export async function setTrust(home: string, root: string, level: TrustLevel | undefined): Promise<void> {
-  const path = homePaths(home).trust;
-  await makeDirectory(home);
-  await withFileLock(`${path}.lock`, async () => {
-    const decisions = new Map(await readTrust(home));
-    decisions.delete(root);
-    if (level !== undefined) decisions.set(root, level);
-    await writeAtomic(path, `${JSON.stringify(Object.fromEntries(decisions), undefined, 2)}\n`);
-  });
-}
-
 /** The root of the project that contains a folder, as a real path. */
 export async function realProjectRoot(cwd: string): Promise<string> {
   return (await findProjectRoots(cwd)).realRoot;
-}
-
-/** Whether the user trusts the project at this root, which must be a real path. */
-export async function isTrustedRoot(home: string, root: string): Promise<boolean> {
-  return (await readTrust(home)).get(root) === "trusted";
-}
-
-function isLevel(value: unknown): value is TrustLevel {
-  return value === "trusted" || value === "untrusted";
 }
 
 /** The root of the project that contains a folder. */

@@ -1,15 +1,15 @@
+import { interruptedOutput } from "../../../base/codex/interrupted-output.js";
 import { shortened } from "../../../base/text/truncate.js";
-import type { ReviewDecision } from "../../../messages/tools/approval.js";
+import { isApproval, type ReviewDecision } from "../../../messages/tools/approval.js";
 import type { ConversationMsg, MirrorChange } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import { onlyExtends } from "../../../rollouts/file/history.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ActiveTurn } from "../state/live-state.js";
-import { type RunnableCallItem, isUnanswered, openCalls, callOutputs } from "../calls/call-items.js";
+import { type RunnableCallItem, isUndecided, openCalls, callOutputs } from "../calls/call-items.js";
 import { apply, type ConversationState } from "../state/state.js";
 
-const interruptedOutput = "interrupted, result unknown";
 const maxCallChars = 200;
 
 /** Codex's marker for a user message that was not written by the user. */
@@ -110,7 +110,7 @@ export class Recording {
   /** Warns the user about a call that may have had an effect. It is never run again without approval. */
   #closeInterrupted(call: RunnableCallItem, submissionId: string): void {
     const approval = this.#state.approvals.get(call.call_id ?? "");
-    const hasNotRun = isUnanswered(approval) || isRefusal(approval?.decision);
+    const hasNotRun = isUndecided(approval) || isRefusal(approval?.decision);
     // If the process dies between these two writes, the warning is shown again on resume.
     if (!hasNotRun) {
       const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
@@ -146,6 +146,8 @@ function mirrorChange(line: OwnLine): MirrorChange | undefined {
     case "approval_requested":
     case "approval_decided":
       return { type: payload.type, callId: payload.call_id };
+    case "approval_answered":
+      return { type: "approval_decided", callId: payload.call_id };
     default:
       return undefined;
   }
@@ -161,5 +163,5 @@ function argumentsText(call: Exclude<RunnableCallItem, { type: "local_shell_call
 }
 
 function isRefusal(decision: ReviewDecision | undefined): boolean {
-  return decision !== undefined && decision !== "approved" && decision !== "approved_for_session";
+  return decision !== undefined && !isApproval(decision);
 }

@@ -1,7 +1,8 @@
 import { jsonOrUndefined } from "../../../base/parse.js";
 import type { RetryPolicy } from "../../../base/time/retry.js";
-import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
+import type { TokenEstimates } from "../../../compaction/tokens/token-estimates.js";
 import type { ModelPrice } from "../../../config/models/model-table.js";
+import { costOf } from "../../../config/models/models.js";
 import type { EventMsg, PersistedEventMsg } from "../../../messages/event.js";
 import type { Failure } from "../../../messages/failure.js";
 import type { ModelRequest } from "../../../messages/model.js";
@@ -42,7 +43,7 @@ const modelWrittenItems: ReadonlySet<string> = new Set([
 ]);
 
 /** The parts of the conversation that the steps of a turn need. */
-interface StepContext {
+export interface StepContext {
   readonly state: Readonly<ConversationState>;
   readonly provider: Provider;
   readonly retry: RetryPolicy;
@@ -59,7 +60,7 @@ interface StepContext {
   compactAfterOverflow(): Promise<boolean>;
   /** Learns from a provider's usage report: the count before the request, its number of items, and its usage. */
   learn(before: ConversationState["counted"], items: number, usage: TokenUsage): void;
-  countTokens(text: string): number;
+  readonly estimates: TokenEstimates;
   /** Applies a line, appends it to the rollout and publishes it. */
   record(line: NewLine): void;
   publish(msg: EventMsg): void;
@@ -192,7 +193,7 @@ async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: Re
     if (outcome.usage !== undefined) context.learn(before, items, outcome.usage);
     const usage = outcome.usage ?? estimatedUsage(context, request, answer);
     recordUsage(context, usage);
-    context.budget.spend(usage.total_tokens);
+    context.budget.spend(usage.total_tokens, context.price === undefined ? undefined : costOf(usage, context.price));
   }
   const isTruncated = outcome.status === "done" && outcome.finishReason === "length";
   const wholeCalls = isTruncated ? refuseTruncatedCall(calls, answer.at(-1)) : calls;
@@ -314,10 +315,13 @@ function recordUsage(context: StepContext, usage: TokenUsage): void {
 }
 
 /** Estimates the usage for a model that does not report it. */
-function estimatedUsage(context: StepContext, request: ModelRequest, answer: readonly ResponseItem[]): TokenUsage {
-  const count = (text: string) => context.countTokens(text);
-  const input = count(request.instructions) + estimateItemTokens(request.input, count);
-  const output = estimateItemTokens(answer, count);
+function estimatedUsage(
+  { estimates }: StepContext,
+  request: ModelRequest,
+  answer: readonly ResponseItem[],
+): TokenUsage {
+  const input = estimates.ofText(request.instructions) + estimates.sumOf(request.input);
+  const output = estimates.sumOf(answer);
   return { ...noTokens, input_tokens: input, output_tokens: output, total_tokens: input + output };
 }
 

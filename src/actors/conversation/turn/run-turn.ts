@@ -1,5 +1,4 @@
 import { newestTurns } from "../../../compaction/cut/newest-turns.js";
-import { estimateItemTokens } from "../../../compaction/tokens/estimate-tokens.js";
 import type { ModelRequest } from "../../../messages/model.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
@@ -12,9 +11,10 @@ import { AutoCompaction } from "../compaction/compaction.js";
 import { type ConversationCell, type QueuedInput, ActiveTurn } from "../state/live-state.js";
 import { type Settings, toTurnContext } from "../state/settings.js";
 import type { Recording } from "./recording.js";
-import { runSteps, type TurnEnd } from "./run-steps.js";
+import { runSteps, type StepContext, type TurnEnd } from "./run-steps.js";
 import type { ModelCallGate } from "./call-model.js";
 import { TurnBudget } from "./turn-budget.js";
+import { hookMessage, startHooks, StopHooks, type TurnStart } from "./turn-hooks.js";
 
 /**
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
@@ -29,8 +29,26 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
     input: input.items,
   });
   if (input.isOutside) turn.noteOutside("the message");
+  recordStart(context, turn);
+  const started: TurnStart =
+    context.hooks === undefined
+      ? { contexts: [] }
+      : await startHooks(context, context.hooks, turn, input.settings, signal);
+  if ("block" in started) return await refuseTurn(context, turn, started.block);
   recordInput(context, turn, input);
+  for (const text of started.contexts) {
+    context.recording.line({ type: "response_item", payload: hookMessage(text) }, turn.submissionId);
+  }
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+}
+
+/** Ends a turn whose message a hook blocks. The message is not recorded, because it may be blocked for its content. */
+async function refuseTurn(context: ConversationContext, turn: ActiveTurn, block: string): Promise<void> {
+  const message = `the message was not sent, because a hook blocked it: ${block}`;
+  const failure = { code: "aborted", message, retryable: false } as const;
+  context.publish({ type: "error", message, codex_error_info: failure.code }, turn.submissionId);
+  const end = { status: "failed", failure, lastAgentMessage: null } as const;
+  await recordEnd(context.recording, turn, end, timesOf(turn, context.now()));
 }
 
 /** A turn that was waiting for an approval when its process died, or when its conversation fell asleep. */
@@ -89,38 +107,47 @@ async function runTurnToEnd(
     context.publish({ type: "warning", message }, id);
   }
   publishPrompt(context, id);
+  warnUnpriced(context, settings, id);
   // All conversations of a folder wait for the same read and would continue together.
-  await yieldFairly("begin");
+  await yieldFairly("continue");
   using budget = new TurnBudget(context.limits, signal);
   const calls = new TurnCalls(context, turn, settings, budget);
   const compaction = new AutoCompaction(context, settings, id);
   await context.servers?.ready(budget.signal);
-  const end = await runSteps(
-    {
-      state: cell.state,
-      provider: context.provider(settings),
-      retry: context.retry,
-      gate: modelCallGate(context, settings, budget),
-      budget,
-      price: context.price(settings),
-      request: () => modelRequest(context, request),
-      compactIfDue: () => compaction.compactIfDue("request", budget.signal),
-      compactAfterOverflow: () => compaction.compactAfterOverflow(budget.signal),
-      learn: (before, items, usage) => compaction.learn(before, items, usage),
-      countTokens: (text) => context.countTokens(text),
-      record: (line) => recording.line(line, id),
-      publish: (msg) => context.publish(msg, id),
-      eventRoom: () => context.eventRoom(),
-      runCalls: (waiting) => calls.run(waiting),
-    },
-    turn,
-    leftOver,
-    signal,
-  );
+  const steps: StepContext = {
+    state: cell.state,
+    provider: context.provider(settings),
+    retry: context.retry,
+    gate: modelCallGate(context, settings, budget),
+    budget,
+    price: context.price(settings),
+    request: () => modelRequest(context, request),
+    compactIfDue: () => compaction.compactIfDue("request", budget.signal),
+    compactAfterOverflow: () => compaction.compactAfterOverflow(budget.signal),
+    learn: (before, items, usage) => compaction.learn(before, items, usage),
+    estimates: context.compaction.estimates,
+    record: (line) => recording.line(line, id),
+    publish: (msg) => context.publish(msg, id),
+    eventRoom: () => context.eventRoom(),
+    runCalls: (waiting) => calls.run(waiting),
+  };
+  let end = await runSteps(steps, turn, leftOver, signal);
+  const stopHooks = new StopHooks(context, settings, id);
+  while (end.status === "completed") {
+    const reason = await stopHooks.reasonToContinue(end.lastAgentMessage, budget.signal);
+    if (reason === undefined) break;
+    recording.line({ type: "response_item", payload: hookMessage(reason) }, id);
+    end = await runSteps(steps, turn, [], signal);
+  }
   await calls.end();
   // A later interrupt comes too late: the line that ends the turn is written without a pause.
   const finalEnd: TurnEnd = signal.aborted ? { status: "aborted" } : end;
   if (finalEnd.status === "failed") {
+    const { reached } = budget;
+    if (reached !== undefined && finalEnd.failure.code === "limit_reached") {
+      const { key, limit, used } = reached;
+      context.publish({ type: "turn_limit_reached", setting: `turnLimits.${key}`, limit, used }, id);
+    }
     context.publish({ type: "error", message: finalEnd.failure.message, codex_error_info: finalEnd.failure.code }, id);
   }
   cell.previousSettings = settings;
@@ -129,6 +156,18 @@ async function runTurnToEnd(
   const spent = context.price(settings) === undefined ? undefined : cell.state.usage?.cost?.total_usd;
   const cost = spent === undefined ? {} : { cost_usd: Math.max(0, spent - spentBefore) };
   await recordEnd(recording, turn, finalEnd, { ...timesOf(turn, context.now()), ...cost });
+}
+
+/** Says once for each model that its cost cannot be limited. */
+function warnUnpriced(context: ConversationContext, settings: Settings, id: string): void {
+  const { cell, limits } = context;
+  const { model } = settings;
+  if (limits.cost === undefined || context.price(settings) !== undefined || cell.unpricedModel === model) return;
+  cell.unpricedModel = model;
+  const message =
+    `The limit turnLimits.cost has no effect: the price of ${model} is unknown. ` +
+    `Set models."${model}".price in the configuration to the dollars per million tokens`;
+  context.publish({ type: "warning", message }, id);
 }
 
 /** Publishes the system prompt for the handle, if it has changed. */
@@ -140,6 +179,11 @@ function publishPrompt(context: ConversationContext, id: string): void {
   publish({ type: "mirror", change: { type: "prompt", text } }, id);
 }
 
+function recordStart({ recording }: ConversationContext, turn: ActiveTurn): void {
+  const payload = { type: "task_started", turn_id: turn.turnId, started_at: seconds(turn.startedAt) } as const;
+  recording.line({ type: "event_msg", payload }, turn.submissionId);
+}
+
 function recordInput(
   { recording, sessionSource }: ConversationContext,
   turn: ActiveTurn,
@@ -147,13 +191,6 @@ function recordInput(
 ): void {
   const id = turn.submissionId;
   const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
-  recording.line(
-    {
-      type: "event_msg",
-      payload: { type: "task_started", turn_id: turn.turnId, started_at: seconds(turn.startedAt) },
-    },
-    id,
-  );
   const resumed = typeof sessionSource === "string" ? {} : { session_source: sessionSource };
   const context = { ...toTurnContext(settings, turn.turnId, outputSchema), ...resumed };
   recording.line({ type: "turn_context", payload: context }, id);
@@ -239,10 +276,10 @@ function seconds(date: Date): number {
 
 /** Makes the requests of a turn wait for the provider's limits. */
 function modelCallGate(context: ConversationContext, { provider }: Settings, budget: TurnBudget): ModelCallGate {
-  const { gate, conversationId } = context;
-  const countTokens = (text: string): number => context.countTokens(text);
+  const { gate, conversationId, compaction } = context;
+  const { estimates } = compaction;
   const tokensOf = ({ instructions, input }: ModelRequest): number =>
-    countTokens(instructions) + estimateItemTokens(input, countTokens);
+    estimates.ofText(instructions) + estimates.sumOf(input);
   return {
     enter: (request) => {
       const enter = () => gate.enter({ provider, conversationId, tokens: () => tokensOf(request) }, budget.signal);

@@ -10,6 +10,13 @@ import { costOf } from "../../../config/models/models.js";
 
 const maxReasonChars = 200;
 
+/** A limit that stops a turn, and how much the turn has used. */
+interface ReachedLimit {
+  readonly key: Exclude<keyof EffectiveLimits, "approvalSeconds" | "identicalFailures">;
+  readonly limit: number;
+  readonly used: number;
+}
+
 /** A tool call that has ended. */
 interface EndedCall {
   readonly name: string;
@@ -42,9 +49,14 @@ export class TurnBudget implements Disposable {
    */
   readonly #failedInStep = new Set<string>();
   #repeated: Failure | undefined;
+  /** Set by a hook that ends the turn. */
+  #stopped: Failure | undefined;
   /** Bytes of all answers so far. */
   #bytes = 0;
   #isAnswerTooLong = false;
+  /** Bytes of the last answer. */
+  #answerBytes = 0;
+  #usd = 0;
   #leftMs: number;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -61,15 +73,23 @@ export class TurnBudget implements Disposable {
     this.#start();
   }
 
-  /** The limit that stops the turn here, if one does. */
+  /** The failure that stops the turn here, if one does. */
   get exceeded(): Failure | undefined {
-    const { steps, seconds, tokens, answerBytes, turnBytes } = this.#limits;
-    if (this.#isTimeOver) return limitReached(`${counted(seconds, "second")} of work`, "seconds");
-    if (this.#repeated !== undefined) return this.#repeated;
-    if (this.#isAnswerTooLong) return limitReached(`${counted(answerBytes, "byte")} in one answer`, "answerBytes");
-    if (this.#bytes >= turnBytes) return limitReached(`${counted(turnBytes, "byte")} of answers`, "turnBytes");
-    if (this.#steps >= steps) return limitReached(counted(steps, "step"), "steps");
-    if (this.#tokens >= tokens) return limitReached(counted(tokens, "token"), "tokens");
+    const { reached } = this;
+    return reached === undefined ? (this.#stopped ?? this.#repeated) : limitFailure(reached);
+  }
+
+  /** The limit that is reached, if one is. */
+  get reached(): ReachedLimit | undefined {
+    const { steps, seconds, tokens, cost, answerBytes, turnBytes } = this.#limits;
+    if (this.#isTimeOver) return { key: "seconds", limit: seconds, used: seconds };
+    // These stop the turn for another reason.
+    if (this.#stopped !== undefined || this.#repeated !== undefined) return undefined;
+    if (this.#isAnswerTooLong) return { key: "answerBytes", limit: answerBytes, used: this.#answerBytes };
+    if (this.#bytes >= turnBytes) return { key: "turnBytes", limit: turnBytes, used: this.#bytes };
+    if (this.#steps >= steps) return { key: "steps", limit: steps, used: this.#steps };
+    if (this.#tokens >= tokens) return { key: "tokens", limit: tokens, used: this.#tokens };
+    if (cost !== undefined && this.#usd >= cost) return { key: "cost", limit: cost, used: this.#usd };
     return undefined;
   }
 
@@ -90,15 +110,22 @@ export class TurnBudget implements Disposable {
   /** Counts the bytes of an answer; a stopped answer has more bytes than its limit. */
   receive(bytes: number): void {
     this.#isAnswerTooLong = bytes > this.#limits.answerBytes;
+    this.#answerBytes = bytes;
     this.#bytes += bytes;
     if (this.isOverBytes) this.#controller.abort();
   }
 
-  /** Counts one model call and its tokens. */
-  spend(tokens: number): void {
+  /** Counts one model call with its tokens, and its cost if the price is known. */
+  spend(tokens: number, usd = 0): void {
     this.#steps += 1;
+    this.#usd += usd;
     this.#tokens += tokens;
     this.#failedInStep.clear();
+  }
+
+  /** Ends the turn after the calls that run now, because a hook says so. */
+  stop(reason: string): void {
+    this.#stopped ??= { code: "aborted", message: `the turn was stopped by a hook: ${reason}`, retryable: false };
   }
 
   /** Counts calls that fail repeatedly. */
@@ -161,8 +188,19 @@ function repeatedFailure(name: string, count: number, output: string): Failure {
   return { code: "limit_reached", message, retryable: false };
 }
 
-function limitReached(limit: string, key: keyof EffectiveLimits): Failure {
-  const message = `the turn was stopped at its limit of ${limit}; to allow more: cody config set turnLimits.${key} <number>`;
+/** The words for a limit in a message. */
+const limitTexts = {
+  steps: (limit) => counted(limit, "step"),
+  seconds: (limit) => `${counted(limit, "second")} of work`,
+  tokens: (limit) => counted(limit, "token"),
+  cost: (limit) => `$${limit} for model calls`,
+  answerBytes: (limit) => `${counted(limit, "byte")} in one answer`,
+  turnBytes: (limit) => `${counted(limit, "byte")} of answers`,
+} satisfies { readonly [K in ReachedLimit["key"]]: (limit: number) => string };
+
+function limitFailure({ key, limit }: ReachedLimit): Failure {
+  const change = `cody config set turnLimits.${key} <number>`;
+  const message = `the turn was stopped at its limit of ${limitTexts[key](limit)}; to allow more: ${change}`;
   return { code: "limit_reached", message, retryable: false };
 }
 

@@ -1,15 +1,24 @@
+import { homedir } from "node:os";
 import { ownerWithoutLocks } from "../../../actors/rollout-writer/rollout-locks.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
-import { homePaths, codexSessions, conversationPlaces, type ConversationPlaces } from "../../../config/paths.js";
+import {
+  homePaths,
+  codexSessions,
+  conversationPlaces,
+  type ConversationPlaces,
+  resolveHomes,
+} from "../../../config/paths.js";
 import { runtimePlace } from "../../../rollouts/file/runtime-directory.js";
 import { findById } from "../../../rollouts/list/find-conversation.js";
 import { storeEntries } from "../../../rollouts/repair/store-entries.js";
+import type { SandboxStatus } from "../../../tools/exec/command-sandbox.js";
 import type { FlagValues } from "../../arguments/flag-table.js";
 import { exitCodes } from "../../command-error.js";
 import type { CommandContext, ContextOf } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-places.js";
 import { watchSignals } from "../../terminal/interruption.js";
+import { checkHooks } from "./doctor/check-hooks.js";
 import {
   checkDirectory,
   checkEntry,
@@ -31,7 +40,7 @@ export async function doctorCommand(context: ContextOf<"doctor">): Promise<numbe
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  await report.end(signal.aborted);
+  await report.end(signal.aborted ? undefined : await sandboxStatus(context));
   return interruption.exitCode ?? (report.problems > 0 ? exitCodes.failed : 0);
 }
 
@@ -54,6 +63,7 @@ async function* examine(
     signal,
   };
   yield* await checkHome(home, checks);
+  yield* await checkHooks(context);
   yield* await checkDirectory(directory, uid, checks.folders);
   for await (const entry of storeEntries(directory)) {
     signal.throwIfAborted();
@@ -62,6 +72,13 @@ async function* examine(
   }
   yield* checkWorkspace(terminal.cwd, [home, directory], now);
   yield* await checkSockets(await runtimePlace(terminal.env, uid), checks);
+}
+
+/** Creating one sandbox is the only way to find out. */
+async function sandboxStatus({ home, terminal: { cwd, env } }: CommandContext): Promise<SandboxStatus> {
+  const { Sandboxes } = await import("../../../sandbox/sandboxes.js");
+  const sandboxes = new Sandboxes({ homes: resolveHomes({ home, env, homedir }), config: {}, env });
+  return (await sandboxes.describe({ cwd, sandbox: "workspace-write" })).status;
 }
 
 /** Falls back to the default place if the configuration is not usable. */

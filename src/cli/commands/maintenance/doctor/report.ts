@@ -1,6 +1,7 @@
 import { counted } from "../../../../base/text/counted.js";
 import { quotedWord } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
+import type { SandboxStatus } from "../../../../tools/exec/command-sandbox.js";
 import type { RolloutFinding } from "../../../../rollouts/repair/repair-scan.js";
 import { type CommandContext, printLine } from "../../../context.js";
 
@@ -26,6 +27,7 @@ const needsUser = {
   orphaned_blobs: false,
   dead_sockets: false,
   unusable_config: true,
+  broken_hook: true,
 } satisfies Record<Finding["kind"], boolean>;
 
 /** In the text output, further problems and further notes are only counted. */
@@ -58,10 +60,19 @@ export class DoctorReport {
     else if (number <= maxShown) await this.#show(finding, isProblem ? "✗" : "·");
   }
 
-  async end(interrupted: boolean): Promise<void> {
+  /** Without a status of the sandbox, doctor was interrupted. */
+  async end(sandbox: SandboxStatus | undefined): Promise<void> {
+    const interrupted = sandbox === undefined;
     const [problems, notes] = [this.#problems, this.#notes];
     if (this.#context.flags.json) {
-      const facts = { conversations: this.conversations, problems, notes, findings: this.#listed, interrupted };
+      const facts = {
+        conversations: this.conversations,
+        problems,
+        notes,
+        findings: this.#listed,
+        sandbox,
+        interrupted,
+      };
       return await printLine(this.#context, JSON.stringify(facts));
     }
     const hidden = [counted(problems - maxShown, "more problem"), counted(notes - maxShown, "more note")];
@@ -70,6 +81,10 @@ export class DoctorReport {
     const verdict =
       problems > 0 ? counted(problems, "problem") : interrupted ? "no problems so far" : "no problems found";
     lines.push(`${done}: ${[verdict, ...(notes > 0 ? [counted(notes, "note")] : [])].join(", ")}`);
+    if (!interrupted) {
+      const state = sandbox.works ? `works: ${sandbox.detail}` : `does not work: ${sandbox.reason}`;
+      lines.push(`Sandbox ${visible(state)}`);
+    }
     return await printLine(this.#context, lines.join("\n"));
   }
 
@@ -161,6 +176,8 @@ function factText(finding: Exclude<Finding, { kind: "unusable_config" }>): strin
       return "a damaged stored file: its content does not match its hash";
     case "orphaned_blobs":
       return `${counted(finding.blobs, "file")} of a conversation that no longer exists`;
+    case "broken_hook":
+      return `the program ${finding.program} of a ${finding.event} hook cannot be run; change the setting hooks`;
     default:
       return finding.sockets === 1
         ? "1 socket of an ended process; the next start of cody removes it"
@@ -196,4 +213,5 @@ export type StoreFinding = { readonly path: string; readonly id?: string } & (
   | { readonly kind: "orphaned_blobs"; readonly blobs: number }
   | { readonly kind: "dead_sockets"; readonly sockets: number }
   | { readonly kind: "unusable_config"; readonly reason: string }
+  | { readonly kind: "broken_hook"; readonly event: string; readonly program: string }
 );
