@@ -3,12 +3,12 @@ import { contextKey, contextIndexes, isRequest } from "./item-kinds.js";
 import { groupsOf, type ItemGroup, safeCuts } from "./cut/safe-cut.js";
 import type { CountItem } from "./strategy.js";
 
-/** Facts about a history that all strategies need, computed once. */
+/** Facts about a history that all strategies need, computed once. Tokens are counted only where a strategy asks. */
 export interface HistoryMap {
   readonly items: readonly ResponseItem[];
-  readonly tokens: readonly number[];
-  /** For each place, the tokens from there to the end. */
-  readonly tailTokens: readonly number[];
+  tokensAt(place: number): number;
+  /** Whether the items from a place on have at most this many tokens. */
+  tailFits(place: number, room: number): boolean;
   readonly groups: readonly ItemGroup[];
   /** For each place, the first safe cut at or after it. */
   readonly nextCut: readonly number[];
@@ -21,14 +21,21 @@ export interface HistoryMap {
 }
 
 export function mapHistory(items: readonly ResponseItem[], count: CountItem): HistoryMap {
-  const tokens = items.map(count);
   const groups = groupsOf(items);
   const cuts = safeCuts(items, groups);
   const covered = items.findLastIndex(isSummary) + 1;
+  const tokensAt = (place: number): number => {
+    const item = items[place];
+    return item === undefined ? 0 : count(item);
+  };
   return {
     items,
-    tokens,
-    tailTokens: sumsFromEnd(tokens),
+    tokensAt,
+    tailFits: (from, room) => {
+      let left = room;
+      for (let place = items.length - 1; place >= from && left >= 0; place--) left -= tokensAt(place);
+      return left >= 0;
+    },
     groups,
     nextCut: nextOf(cuts),
     endCut: cuts.lastIndexOf(true) < covered ? items.length : cuts.lastIndexOf(true),
@@ -46,14 +53,6 @@ export function unsummarizedItems({ items, covered }: HistoryMap, cut: number): 
   return items
     .slice(covered, cut)
     .filter((item) => item.type !== "ghost_snapshot" && !isFlagged(item) && contextKey(item) === undefined);
-}
-
-function sumsFromEnd(tokens: readonly number[]): number[] {
-  const sums = Array.from({ length: tokens.length + 1 }, () => 0);
-  for (let place = tokens.length - 1; place >= 0; place--) {
-    sums[place] = (sums[place + 1] ?? 0) + (tokens[place] ?? 0);
-  }
-  return sums;
 }
 
 function nextOf(cuts: readonly boolean[]): number[] {

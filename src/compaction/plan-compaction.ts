@@ -19,6 +19,9 @@ import { countedItem } from "./tokens/estimate-tokens.js";
  */
 const worstEstimate = 4;
 
+/** Each round counts what the plan of the round before has used; most plans are final after two or three. */
+const maxRounds = 8;
+
 const maxShownChars = 80;
 
 /** The inputs of a plan besides the history and the strategy; plain data, except for the counting function. */
@@ -29,6 +32,8 @@ export interface PlanInput {
   readonly counts: readonly (number | undefined)[];
   /** The token count of an item without one. */
   readonly estimate: CountItem;
+  /** The token count of a new item, if it is not estimated. */
+  readonly countNew?: CountItem | undefined;
   readonly cut?: number | undefined;
   readonly isUrgent?: boolean | undefined;
 }
@@ -61,6 +66,44 @@ export function planCompaction(
   });
   return { strategy, plan, size, history };
 }
+
+/**
+ * The numbers a plan must know exactly. `size`: whether the present history exceeds the limit. `result`: the new history, which
+ * depends on the items that the strategy has measured and on those that stay.
+ */
+export type ExactPart = "size" | "result";
+
+/**
+ * Plans a compaction with exact counts where these parts depend on them. `addCounts` adds the counts of some places to
+ * the input's, and returns false if it cannot. Most of a long history is dropped, so counting all of it would be a waste.
+ */
+export async function planExactly(
+  items: readonly ResponseItem[],
+  strategy: CompactionStrategy,
+  input: PlanInput,
+  parts: readonly ExactPart[],
+  addCounts: (places: readonly number[]) => Promise<boolean>,
+): Promise<PlannedCompaction> {
+  for (let round = 1; ; round += 1) {
+    const planned = planCompaction(items, strategy, input);
+    const places = [...new Set(parts.flatMap((part) => estimatedPlaces[part](planned, input)))];
+    if (places.length === 0 || round > maxRounds) return planned;
+    const all = round === maxRounds ? [...items.keys()].filter((place) => input.counts[place] === undefined) : places;
+    if (!(await addCounts(all))) return planned;
+  }
+}
+
+/** Measures a part and returns the places of the items for which an estimate was used. */
+const estimatedPlaces = {
+  size: ({ history }, input) => {
+    const size = new ContextSize(history, input);
+    return size.active > 0 ? [...size.estimated] : [];
+  },
+  result: ({ plan, size }) => {
+    size.whole(plan.build(""));
+    return [...size.estimated];
+  },
+} satisfies Record<ExactPart, (planned: PlannedCompaction, input: PlanInput) => number[]>;
 
 /** A plan in brief. */
 export interface PlanFacts {
@@ -113,26 +156,45 @@ export class ContextSize {
   readonly #places: ReadonlyMap<ResponseItem, number>;
   readonly #counts: readonly (number | undefined)[];
   readonly #estimate: CountItem;
+  readonly #countNew: CountItem;
+  readonly #estimated = new Set<number>();
 
   constructor(
     history: readonly ResponseItem[],
-    { context, counts, estimate }: Pick<PlanInput, "context" | "counts" | "estimate">,
+    { context, counts, estimate, countNew = estimate }: Pick<PlanInput, "context" | "counts" | "estimate" | "countNew">,
   ) {
     this.#history = history;
     this.#context = context;
     this.#places = new Map(history.map((item, place) => [item, place]));
     this.#counts = counts;
     this.#estimate = estimate;
+    this.#countNew = countNew;
+  }
+
+  /** The places of the items that were measured with an estimate. */
+  get estimated(): ReadonlySet<number> {
+    return this.#estimated;
   }
 
   /** The count is corrected by a ratio for models without a public tokenizer. */
   readonly count: CountItem = (item) => Math.ceil(this.#uncorrected(item) * this.#context.ratio);
 
-  /** Tokens of the next request: as the provider reported for the items it has seen, counted by us for later ones. */
+  /**
+   * Tokens of the next request: as the provider reported for the items it has seen, counted by us for later ones. Beyond
+   * every limit estimates are good enough, because nothing depends on them.
+   */
   get active(): number {
-    const { reported } = this.#context;
-    if (reported === undefined || reported.items > this.#history.length) return this.whole(this.#history);
-    return this.#history.slice(reported.items).reduce((sum, item) => sum + this.count(item), reported.tokens);
+    const { reported, overhead, window, limit } = this.#context;
+    const isReported = reported !== undefined && reported.items <= this.#history.length;
+    const later = isReported ? this.#history.slice(reported.items) : this.#history;
+    const before = isReported ? reported.tokens : overhead;
+    const roughly = later.reduce((sum, item) => sum + this.#roughly(item), before);
+    const enough = Math.max(window, limit);
+    const isFarAbove = roughly / worstEstimate > enough;
+    return later.reduceRight(
+      (sum, item) => sum + (isFarAbove || sum > enough ? this.#roughly(item) : this.count(item)),
+      before,
+    );
   }
 
   /** Tokens of a request with another history. */
@@ -145,8 +207,18 @@ export class ContextSize {
     return this.#history.map((item) => sizeOf(item, this.count));
   }
 
+  /** Like `count`, for a sum that need not be exact. */
+  #roughly(item: ResponseItem): number {
+    const place = this.#places.get(item) ?? -1;
+    return Math.ceil((this.#counts[place] ?? this.#estimate(item)) * this.#context.ratio);
+  }
+
   #uncorrected(item: ResponseItem): number {
-    return this.#counts[this.#places.get(item) ?? -1] ?? this.#estimate(item);
+    const place = this.#places.get(item);
+    if (place === undefined) return this.#countNew(item);
+    const counted = this.#counts[place];
+    if (counted === undefined) this.#estimated.add(place);
+    return counted ?? this.#estimate(item);
   }
 }
 

@@ -47,5 +47,10 @@ export interface CompactionStrategy {
   readonly label: string;
   /** The first sentences of the prompt that requests the summary. */
   readonly prompt: string;
+  /**
+   * Whether the cut and the items to summarize depend only on the kinds of the items, and not on their sizes. Then the
+   * summary is requested while the items are being counted.
+   */
+  readonly isCutFixed?: boolean;
   plan(input: StrategyInput): CompactionPlan;
 }

@@ -2,14 +2,14 @@ import { availableParallelism } from "node:os";
 import type { UndoOutcome } from "../changes/restore/restore.js";
 import type { StoredChanges, SnapshotOutcome, SnapshotPlaces, SnapshotRequest } from "../changes/workspace/snapshot.js";
 import { type Encoding, encodingOf, splitText } from "../compaction/tokens/estimate-tokens.js";
-import type { PlanFacts } from "../compaction/plan-compaction.js";
+import type { ExactPart } from "../compaction/plan-compaction.js";
 import type { BuiltCompaction } from "../messages/actors/compactor.js";
 import type { ResponseItem } from "../messages/response-item.js";
 import type { TurnDiff } from "../messages/tools/diff.js";
 import type { LineRange } from "../rollouts/file/lines.js";
 import { entryUrl } from "./entry-url.js";
 import { hasThreadPriority, type JobOutcome } from "./jobs.js";
-import type { StoredBuild, StoredHistory, StoredPlan } from "./history-jobs.js";
+import type { StoredBuild, StoredHistory, StoredPlan, StoredPlanFacts } from "./history-jobs.js";
 import { Pool } from "./pool.js";
 
 /** Sending this much takes a fraction of a millisecond, counting its tokens about fifty. */
@@ -79,7 +79,10 @@ export type CpuJobs = {
     readonly input: StoredHistory & { readonly encoding: Encoding; readonly from: number };
     readonly output: readonly number[];
   };
-  readonly plan_compaction: { readonly input: StoredPlan; readonly output: PlanFacts };
+  readonly plan_compaction: {
+    readonly input: StoredPlan & { readonly exact: readonly ExactPart[] };
+    readonly output: StoredPlanFacts;
+  };
   readonly build_compaction: { readonly input: StoredBuild; readonly output: BuiltCompaction };
   /** Runs before the first change of a turn. */
   readonly take_snapshot: { readonly input: SnapshotRequest; readonly output: SnapshotOutcome };

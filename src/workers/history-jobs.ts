@@ -1,16 +1,26 @@
 import { buildCompaction } from "../compaction/build-compaction.js";
 import {
   type PlanInput,
+  type ExactPart,
+  type PlannedCompaction,
   planCompaction,
+  planExactly,
   type PlanFacts,
   planFacts,
+  needsExactCounts,
   summaryRequestOf,
 } from "../compaction/plan-compaction.js";
 import { strategies } from "../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../compaction/strategy.js";
 import { extractSummary } from "../compaction/summary/extract-summary.js";
 import type { Continuation, SummaryParts, SummaryRequest } from "../compaction/summary/request-summary.js";
-import { countedItem, type Encoding, estimateTokens, imageTokens } from "../compaction/tokens/estimate-tokens.js";
+import {
+  countedItem,
+  type Encoding,
+  encodingOf,
+  estimateTokens,
+  imageTokens,
+} from "../compaction/tokens/estimate-tokens.js";
 import { exactTokens } from "../compaction/tokens/exact-tokens.js";
 import { itemTokens } from "../compaction/tokens/token-estimates.js";
 import type { BuiltCompaction, RolloutSource } from "../messages/actors/compactor.js";
@@ -44,14 +54,33 @@ export interface StoredBuild extends StoredPlan {
 export async function countStored(
   job: StoredHistory & { readonly encoding: Encoding; readonly from: number },
 ): Promise<number[]> {
-  const items = (await itemsOf(job)).slice(job.from).map(countedItem);
-  const texts = items.map(({ text }) => text);
-  const counts = await exactTokens(texts, job.encoding);
-  return items.map(({ images }, index) => (counts[index] ?? 0) + images * imageTokens);
+  return await countItems((await itemsOf(job)).slice(job.from), job.encoding);
 }
 
-export async function planStored(job: StoredPlan): Promise<PlanFacts> {
-  return planFacts(planOf(await itemsOf(job), job));
+/** A plan in brief, and the token counts that are known after it. */
+export interface StoredPlanFacts {
+  readonly facts: PlanFacts;
+  readonly counts: readonly (number | undefined)[];
+}
+
+/** Plans a compaction, and counts the items on which the exact parts depend. */
+export async function planStored(job: StoredPlan & { readonly exact: readonly ExactPart[] }): Promise<StoredPlanFacts> {
+  const items = await itemsOf(job);
+  const counts = [...job.input.counts];
+  const { context, settings } = job.input;
+  if (job.exact.length === 0 || !needsExactCounts(items, { context, settings, estimate: estimateItem })) {
+    return { facts: planFacts(planOf(items, job)), counts };
+  }
+  const input = { ...job.input, counts, estimate: estimateItem };
+  const planned = await planExactly(items, builtIn(job.strategy), input, job.exact, async (places) => {
+    const added = await countItems(
+      places.flatMap((place) => items[place] ?? []),
+      encodingOf(context.model),
+    );
+    for (const [index, place] of places.entries()) counts[place] = added[index];
+    return true;
+  });
+  return { facts: planFacts(planned), counts };
 }
 
 /** Builds the request for a summary. */
@@ -70,7 +99,16 @@ function itemsOf({ conversationId, source }: StoredHistory): Promise<ResponseIte
   return readHistory(conversationId, source);
 }
 
-function planOf(items: readonly ResponseItem[], { strategy, input }: StoredPlan): ReturnType<typeof planCompaction> {
+async function countItems(items: readonly ResponseItem[], encoding: Encoding): Promise<number[]> {
+  const counted = items.map(countedItem);
+  const counts = await exactTokens(
+    counted.map(({ text }) => text),
+    encoding,
+  );
+  return counted.map(({ images }, index) => (counts[index] ?? 0) + images * imageTokens);
+}
+
+function planOf(items: readonly ResponseItem[], { strategy, input }: StoredPlan): PlannedCompaction {
   return planCompaction(items, builtIn(strategy), { ...input, estimate: estimateItem });
 }
 

@@ -83,7 +83,7 @@ export const valueDamages: Readonly<Record<string, ValueDamage>> = {
     `{"timestamp":"${timestamp}","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":${hugeNumber(random)}}}`,
   "an approval": (line, random) => {
     const request = { call_id: "call_1", approval_id: "1", turn_id: "t", command: ["ls"], cwd: "/", reason: null };
-    const type = random.pick(["approval_requested", "approval_decided"]) ?? "";
+    const type = random.pick(["approval_requested", "approval_decided", "approval_answered"]) ?? "";
     return withOdd({ ...line, type: "cody", payload: { type, decision: "approved", ...request } }, random, odd);
   },
   "an entry of a tree": (_line, random) => {

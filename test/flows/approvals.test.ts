@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import type { ReviewDecision } from "../../src/messages/tools/approval.js";
-import type { Config } from "../../src/messages/config.js";
+import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
@@ -25,7 +25,7 @@ function counter() {
   return { runs, tool };
 }
 
-async function open(replies: Iterable<Reply>, config: Config = {}) {
+async function open(replies: Iterable<Reply>, config: WrittenConfig = {}) {
   const { runs, tool } = counter();
   const provider = scripted(replies);
   return { runs, tool, provider, ...(await openConversation({ provider, tools: [tool], config, cwd: "/projects" })) };
@@ -36,7 +36,7 @@ function lastOutput(provider: ReturnType<typeof scripted>): unknown {
   return item?.type === "function_call_output" ? item.output : item;
 }
 
-test.each<{ config: Config; asked: boolean; output: RegExp }>([
+test.each<{ config: WrittenConfig; asked: boolean; output: RegExp }>([
   { config: {}, asked: true, output: /^did it$/ },
   { config: { approvalPolicy: "untrusted" }, asked: true, output: /^did it$/ },
   { config: { approvalPolicy: "untrusted", sandbox: "danger-full-access" }, asked: true, output: /^did it$/ },
@@ -221,7 +221,7 @@ test("an unanswered request times out and the turn continues", async () => {
 test("time spent waiting for a decision does not count towards the turn's time limit", async () => {
   const { tool, runs } = counter();
   const provider = scripted([calls("effect", "c1", { what: "it" }), [{ type: "hang" }], says("ok")]);
-  const config: Config = { turnLimits: { seconds: 0.5 } };
+  const config: WrittenConfig = { turnLimits: { seconds: 0.5 } };
   const { manager, conversation, events } = await openConversation({ provider, tools: [tool], config });
   await conversation.submit("go");
   const { approval_id: id } = await events.until("exec_approval_request");

@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { setTrust, type TrustLevel } from "../../src/config/project/project.js";
+import { setTrust, type TrustLevel } from "../../src/config/project/trust.js";
 import type { Op } from "../../src/messages/submission.js";
 import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";

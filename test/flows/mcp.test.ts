@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TokenStore } from "../../src/actors/credentials/token-store.js";
-import { setTrust } from "../../src/config/project/project.js";
+import { setTrust } from "../../src/config/project/trust.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import type { McpServerEntries } from "../../src/messages/mcp-config.js";

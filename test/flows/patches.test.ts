@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Config } from "../../src/messages/config.js";
+import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { openConversation } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { calls, says, scripted } from "../support/scripted-provider.js";
@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const input = "*** Begin Patch\n*** Update File: a.txt\n-old\n+new\n*** End Patch";
 
-async function open(config: Config = {}) {
+async function open(config: WrittenConfig = {}) {
   const cwd = await temporaryFolder();
   const file = join(cwd, "a.txt");
   await writeFile(file, "old\n");

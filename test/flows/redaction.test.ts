@@ -18,13 +18,13 @@ const echo = defineTool({
   run: ({ text }) => `it said ${text}`,
 });
 
-test("the model gets a secret, the file does not, and a resume restores everything but the secret", async () => {
+test("the model gets a secret of a message but not of a tool, the file has neither, and a resume restores the rest", async () => {
   const provider = scripted([calls("echo", "call_1", { text: key }), says(`I saw ${key}`), says("again")]);
   const opened = await openConversation({ provider, env, tools: [echo] });
   await opened.conversation.processMessage(`my api_key=XYZ is ${key}`);
   const live = opened.conversation.getHistory();
   expect(JSON.stringify(live)).toContain(`my api_key=XYZ is ${key}`);
-  expect(JSON.stringify(provider.requests[1])).toContain(`it said ${key}`);
+  expect(JSON.stringify(provider.requests[1])).toContain("it said [redacted]");
   await opened.manager.shutdown();
   const file = await readFile(opened.conversation.rolloutPath ?? "", "utf8");
   expect(file).not.toContain(key);

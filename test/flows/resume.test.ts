@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "no
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { ResumeConfig } from "../../src/messages/conversation-config.js";
-import type { Config } from "../../src/messages/config.js";
+import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { visible } from "../../src/base/text/visible.js";
 import { createMockRecorder } from "../support/mock-recorder.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
@@ -168,7 +168,8 @@ test("tools of a resumed conversation write in the caller's folder, not in the r
   for (;;) {
     const msg = await events.untilAny(["exec_approval_request", "apply_patch_approval_request", "task_complete"]);
     if (msg.type === "task_complete") break;
-    await resumed.submit({ type: "exec_approval", id: msg.approval_id, decision: "approved" });
+    const isOutside = msg.reason?.includes("is outside the working folder") === true;
+    await resumed.submit({ type: "exec_approval", id: msg.approval_id, decision: isOutside ? "denied" : "approved" });
   }
   expect({ callers: await readdir(callers), recorded: await readdir(recorded) }).toEqual({
     callers: ["inside.txt"],
@@ -252,7 +253,7 @@ test("recorded policies apply where they are stricter than the configured ones, 
   });
   await conversation.processMessage("my name is Alice");
   await first.manager.shutdown();
-  const resumedWith = async (config: Config, asked: ResumeConfig = {}) => {
+  const resumedWith = async (config: WrittenConfig, asked: ResumeConfig = {}) => {
     const { manager } = await openManager({ home: first.home, config });
     const { settings, notice } = await manager.resumeConversation(conversationId, asked);
     await manager.shutdown();
@@ -279,7 +280,7 @@ test("recorded policies apply where they are stricter than the configured ones, 
 
 test("turns of a recorder have no policies, so the configured ones apply", async () => {
   const recorder = createMockRecorder();
-  const config: Config = { sandbox: "danger-full-access" };
+  const config: WrittenConfig = { sandbox: "danger-full-access" };
   const { manager } = await openManager({ recorder, config });
   const { conversation, conversationId } = await manager.newConversation();
   await conversation.processMessage("my name is Alice");

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
@@ -189,7 +189,7 @@ test("a file that was changed during a sleep is not overwritten unseen", async (
 test("a warning about instruction files is not repeated after a sleep", async () => {
   const provider = scripted([says("one"), says("two")]);
   const { conversation, events, cwd } = await openConversation({ provider, idleAfter: Infinity });
-  await mkdir(join(cwd, "AGENTS.md"));
+  await writeFile(join(cwd, "AGENTS.md"), Buffer.from([1, 2, 0, 3]));
   for (const text of ["first", "second"]) {
     await conversation.submit(text);
     await events.until("task_complete");

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { Deferred } from "../../src/base/time/waiting.js";
 import { ConversationManager } from "../../src/manager.js";
-import type { Config } from "../../src/messages/config.js";
+import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import type { Tool } from "../../src/tools/tool.js";
 import { openConversation, openManager } from "../support/open-conversation.js";
 import { calls, callsAll, fails, type Reply, says, scripted } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const fullAccess: Config = { sandbox: "danger-full-access" };
+const fullAccess: WrittenConfig = { sandbox: "danger-full-access" };
 
 const add = defineTool({
   name: "add",
@@ -25,7 +25,7 @@ function withoutArguments(name: string, run: () => string | Promise<string>): To
   return defineTool({ name, description: "", parameters: z.strictObject({}), run });
 }
 
-async function open(replies: Iterable<Reply>, tools: readonly Tool[], config: Config = fullAccess) {
+async function open(replies: Iterable<Reply>, tools: readonly Tool[], config: WrittenConfig = fullAccess) {
   const provider = scripted(replies);
   return { provider, ...(await openConversation({ provider, tools, config })) };
 }
@@ -392,14 +392,14 @@ test("the turn's time limit stops a hanging tool and a hanging model", async () 
     run: (_args, { signal }) =>
       new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped"))),
   });
-  const config: Config = { ...fullAccess, turnLimits: { seconds: 0.05 } };
+  const config: WrittenConfig = { ...fullAccess, turnLimits: { seconds: 0.5 } };
   const { conversation, events } = await open([calls("hang", "c1"), [{ type: "hang" }]], [hang], config);
   for (const text of ["a tool", "a model"]) {
     await conversation.submit(text);
     expect(await events.until("task_complete")).toMatchObject({
       error: {
         message:
-          "the turn was stopped at its limit of 0.05 seconds of work; to allow more: cody config set turnLimits.seconds <number>",
+          "the turn was stopped at its limit of 0.5 seconds of work; to allow more: cody config set turnLimits.seconds <number>",
       },
     });
   }

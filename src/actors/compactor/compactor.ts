@@ -1,6 +1,12 @@
 import type { RetryPolicy } from "../../base/time/retry.js";
 import { orAborted } from "../../base/time/waiting.js";
-import { type PlanFacts, previewOf, ContextSize } from "../../compaction/plan-compaction.js";
+import {
+  type ExactPart,
+  type PlanFacts,
+  type PlanInput,
+  previewOf,
+  ContextSize,
+} from "../../compaction/plan-compaction.js";
 import { strategyFor } from "../../compaction/strategy-for.js";
 import type { CompactionStrategy, StrategySettings } from "../../compaction/strategy.js";
 import { type SummaryParts, summaryRequest } from "../../compaction/summary/request-summary.js";
@@ -160,11 +166,28 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
       publish({ type: "counted", conversationId, generation, model, from, items, added, tokens });
     }
 
-    /** Counts the whole history where the plan depends on it, and returns the known counts. */
-    async function countForPlan(op: HistoryOp, work: HistoryWork): Promise<(number | undefined)[]> {
+    /** Plans a compaction with exact counts where these parts depend on them, and remembers the counts. */
+    async function planExactly(
+      op: HistoryOp,
+      work: HistoryWork,
+      exact: readonly ExactPart[],
+      choice: Pick<PlanInput, "isUrgent" | "cut">,
+    ): Promise<{ plan: PlanFacts; input: Parameters<HistoryWork["plan"]>[0] }> {
       const history = track(op);
-      if (await work.needsCounts(countsOf(history, op.context.model))) await countExactly(op, history, work, 0);
-      return [...countsOf(history, op.context.model)];
+      const known = countsOf(history, op.context.model);
+      const planning = history.counting.then(async () => {
+        const input = { ...choice, context: op.context, settings, counts: [...known] };
+        const plan = await work.plan(input, exact);
+        for (const [place, tokens] of input.counts.entries()) known[place] ??= tokens;
+        return { plan, input };
+      });
+      history.counting = planning.then(
+        () => undefined,
+        () => undefined,
+      );
+      const planned = await planning;
+      publishCount(op.context, history, known, work.length);
+      return planned;
     }
 
     /** Counts the whole history, and returns the counts. */
@@ -183,7 +206,7 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
       const history = track(op);
       const work = workOn(op, strategyOf(op));
       const input = { context: op.context, settings, counts: [...countsOf(history, op.context.model)] };
-      const plan = await work.plan(input);
+      const plan = await work.plan(input, []);
       const earlier = history.preparation?.text === "" ? undefined : history.preparation;
       if (!isCurrent(history) || !plan.needsSummary || plan.cut <= (earlier?.cut ?? 0)) return null;
       history.preparation?.ending.abort();
@@ -219,12 +242,19 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
 
     async function compact(op: OpOf<"summarize">, signal: AbortSignal): Promise<CompactionResult> {
       const work = workOn(op, strategyOf(op, op.strategy));
-      const counts = await countForPlan(op, work);
       const prepared = op.usesPrepared ? await preparedSummary(track(op), signal) : undefined;
-      const input = { context: op.context, settings, counts, isUrgent: op.isUrgent, cut: prepared?.cut };
-      const plan = await work.plan(input);
+      const failed = new AbortController();
+      const asking = AbortSignal.any([signal, failed.signal]);
+      const early = prepared === undefined && work.summarizesFirst ? earlySummary(op, work, asking) : undefined;
+      // Its failure is handled when it is awaited, which it is not if planning fails.
+      early?.catch(() => undefined);
+      const planning = planExactly(op, work, ["result"], { isUrgent: op.isUrgent, cut: prepared?.cut });
+      const { plan, input } = await planning.catch((error: unknown) => {
+        failed.abort();
+        throw error;
+      });
       if (plan.cut === 0) return { status: "kept", reason: "nothing to compact yet", warnings: [] };
-      const outcome = prepared?.outcome ?? (await summaryOf(op, work, plan, input, signal));
+      const outcome = prepared?.outcome ?? (await early) ?? (await summaryOf(op, work, plan, input, signal));
       if (outcome.status === "aborted" || signal.aborted) return { status: "aborted" };
       const warnings = trimWarnings(outcome);
       if (outcome.status !== "done" && !op.isUrgent && settings.onFailure !== "placeholder") {
@@ -251,6 +281,18 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
       const outcome = preparation && (await orAborted(preparation.outcome, signal));
       if (preparation === undefined || outcome?.status !== "done" || outcome.text === "") return undefined;
       return { cut: preparation.cut, outcome };
+    }
+
+    /** Requests a summary whose items no count can change. */
+    async function earlySummary(
+      op: OpOf<"summarize">,
+      work: HistoryWork,
+      signal: AbortSignal,
+    ): Promise<SummaryOutcome | undefined> {
+      const counts = [...countsOf(track(op), op.context.model)];
+      const input = { context: op.context, settings, counts, isUrgent: op.isUrgent };
+      const plan = await work.plan(input, []);
+      return plan.cut === 0 ? undefined : await summaryOf(op, work, plan, input, signal);
     }
 
     async function summaryOf(
@@ -282,8 +324,8 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
       plan: (op) =>
         orFailed(async () => {
           const work = workOn(op, strategyOf(op, op.strategy));
-          const counts = await countForPlan(op, work);
-          const plan = await work.plan({ context: op.context, settings, counts, isUrgent: op.isUrgent });
+          const exact = op.isMeasured === true ? (["size"] as const) : [];
+          const { plan } = await planExactly(op, work, exact, { isUrgent: op.isUrgent });
           return { status: "planned", ...plan };
         }),
       preview: (op) =>

@@ -2,6 +2,8 @@ import { buildCompaction } from "../../compaction/build-compaction.js";
 import {
   needsExactCounts,
   planCompaction,
+  type ExactPart,
+  planExactly,
   type PlanFacts,
   planFacts,
   type PlanInput,
@@ -13,7 +15,7 @@ import type { CompactionStrategy, StrategySettings } from "../../compaction/stra
 import { extractSummary } from "../../compaction/summary/extract-summary.js";
 import type { Continuation, SummaryParts } from "../../compaction/summary/request-summary.js";
 import { countedItem, encodingOf, imageTokens } from "../../compaction/tokens/estimate-tokens.js";
-import type { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
+import { TokenEstimates } from "../../compaction/tokens/token-estimates.js";
 import type {
   BuiltCompaction,
   ContextFacts,
@@ -43,7 +45,10 @@ interface HistoryRequest {
   readonly context: ContextFacts;
 }
 
-type PlanData = Omit<PlanInput, "estimate">;
+/** The inputs of a plan; its counts are added to. */
+interface PlanData extends Omit<PlanInput, "estimate" | "countNew" | "counts"> {
+  readonly counts: (number | undefined)[];
+}
 
 interface SummaryWork {
   readonly target: ModelTarget;
@@ -76,15 +81,9 @@ export class HistoryWork {
     return this.#items;
   }
 
-  /** Whether a plan could depend on exact counts that are missing. */
-  async needsCounts(counts: readonly (number | undefined)[]): Promise<boolean> {
-    const { context } = this.#request;
-    const { settings, estimates } = this.#parts;
-    if (estimates.isInjected) return false;
-    if (firstMissing(counts, 0) >= this.length) return false;
-    if (this.#stored !== undefined) return true;
-    const items = await this.items();
-    return needsExactCounts(items, { context, settings, estimate: estimates.of });
+  /** Whether a summary can be requested before the items are counted. */
+  get summarizesFirst(): boolean {
+    return this.#strategy.isCutFixed === true && this.#stored === undefined;
   }
 
   /** The number of items. */
@@ -95,39 +94,70 @@ export class HistoryWork {
 
   /** Fills in the missing counts from a place on. */
   async addCounts(counts: (number | undefined)[], from: number): Promise<void> {
-    const { model } = this.#request.context;
     const stored = this.#stored;
     if (stored !== undefined) {
       const first = firstMissing(counts, from);
       if (first >= stored.source.length) return;
       const outcome = await this.#parts.cpu.run("count_history", {
         ...stored,
-        encoding: encodingOf(model),
+        encoding: encodingOf(this.#request.context.model),
         from: first,
       });
       if (outcome.ok) for (const [index, tokens] of outcome.value.entries()) counts[first + index] = tokens;
       return;
     }
     const items = await this.items();
-    const missing = items.flatMap((item, place) =>
-      place >= from && counts[place] === undefined ? [{ item, place }] : [],
-    );
-    if (this.#parts.estimates.isInjected) {
-      for (const { item, place } of missing) counts[place] = this.#parts.estimates.of(item);
-      return;
-    }
-    const counted = missing.map(({ item }) => countedItem(item));
-    const texts = counted.map(({ text }) => text);
-    const outcome = texts.length === 0 ? undefined : await countTokens(this.#parts.cpu, texts, model);
-    if (outcome?.ok !== true) return;
-    for (const [index, { place }] of missing.entries()) {
-      counts[place] = (outcome.value[index] ?? 0) + (counted[index]?.images ?? 0) * imageTokens;
-    }
+    const missing = [...items.keys()].filter((place) => place >= from && counts[place] === undefined);
+    await this.#countPlaces(items, missing, counts);
   }
 
-  async plan(input: PlanData): Promise<PlanFacts> {
+  /** Returns false if they cannot be counted. */
+  async #countPlaces(
+    items: readonly ResponseItem[],
+    places: readonly number[],
+    counts: (number | undefined)[],
+  ): Promise<boolean> {
+    const { estimates, cpu } = this.#parts;
+    if (estimates.isInjected) {
+      for (const place of places) {
+        // An injected tokenizer may need a millisecond for a page of text.
+        await yieldFairly("begin");
+        const item = items[place];
+        if (item !== undefined) counts[place] = estimates.of(item);
+      }
+      return true;
+    }
+    if (places.length === 0) return true;
+    const counted = places.flatMap((place) => (items[place] === undefined ? [] : countedItem(items[place])));
+    const texts = counted.map(({ text }) => text);
+    const outcome = await countTokens(cpu, texts, this.#request.context.model);
+    if (!outcome.ok) return false;
+    for (const [index, place] of places.entries()) {
+      counts[place] = (outcome.value[index] ?? 0) + (counted[index]?.images ?? 0) * imageTokens;
+    }
+    return true;
+  }
+
+  /** Plans a compaction and adds the counts on which the exact parts depend to the input's. */
+  async plan(input: PlanData, exact: readonly ExactPart[]): Promise<PlanFacts> {
     const stored = this.#storedPlan(input);
-    if (stored !== undefined) return await this.#run("plan_compaction", stored);
+    if (stored !== undefined) {
+      const { facts, counts } = await this.#run("plan_compaction", { ...stored, exact });
+      for (const [place, tokens] of counts.entries()) input.counts[place] = tokens;
+      return facts;
+    }
+    const items = await this.items();
+    const { estimates, settings } = this.#parts;
+    const { context } = this.#request;
+    const isRough = !estimates.isInjected && !needsExactCounts(items, { context, settings, estimate: estimates.of });
+    const parts: readonly ExactPart[] = estimates.isInjected ? ["size", "result"] : isRough ? [] : exact;
+    if (parts.length > 0 && this.#lastPlan?.input !== input) {
+      await yieldFairly("begin");
+      const planned = await planExactly(items, this.#strategy, this.planInput(input), parts, (places) =>
+        this.#countPlaces(items, places, input.counts),
+      );
+      this.#lastPlan = { input, planned };
+    }
     return planFacts(await this.planned(input));
   }
 
@@ -142,7 +172,11 @@ export class HistoryWork {
   }
 
   planInput(input: PlanData): PlanInput {
-    return { ...input, estimate: this.#parts.estimates.of };
+    const { estimates } = this.#parts;
+    // An injected tokenizer counts an item of the history only when its exact count is asked for.
+    return estimates.isInjected
+      ? { ...input, estimate: roughEstimates.of, countNew: estimates.of }
+      : { ...input, estimate: estimates.of };
   }
 
   /** Asks the model for a summary. */
@@ -192,6 +226,8 @@ export class HistoryWork {
     return outcome.value;
   }
 }
+
+const roughEstimates = new TokenEstimates();
 
 function firstMissing(counts: readonly (number | undefined)[], from: number): number {
   let place = from;

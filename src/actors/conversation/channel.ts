@@ -10,6 +10,7 @@ import type {
 } from "../../messages/actors/conversation.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
+import type { ReviewDecision } from "../../messages/tools/approval.js";
 import type { ConversationServers } from "../mcp/conversation-servers.js";
 import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
@@ -252,6 +253,14 @@ export class ConversationChannel implements EventSource<Event> {
     const answered = await this.askAs<"exec_approval" | "patch_approval">(op);
     if (answered.answer.status === "answered") (this.#decisions ??= new Map()).set(approvalId, op);
     return answered;
+  }
+
+  /** Answers an approval request; resolves when the turn has applied the decision, or cannot any more. */
+  async answerApproval(approvalId: string, decision: ReviewDecision): Promise<ConversationAnswers["answer_approval"]> {
+    const answer = await this.ask({ type: "answer_approval", approval_id: approvalId, decision });
+    const repeated = { type: "exec_approval", approval_id: approvalId, decision } as const;
+    if (answer.status === "answered") (this.#decisions ??= new Map()).set(approvalId, repeated);
+    return answer;
   }
 
   /** Tells the conversation something that concerns only its present opening; without one it is dropped. */

@@ -9,6 +9,7 @@ import { isSummary, type ResponseItem } from "../../messages/response-item.js";
 import type { ToolSpec } from "../../messages/tools/tool.js";
 import type { SessionSource } from "../../messages/turn-context.js";
 import type { Provider } from "../../providers/provider.js";
+import type { OpenedSandbox } from "../../sandbox/sandboxes.js";
 import type { MemoryBudget } from "../../tools/exec/whole-output.js";
 import { recall } from "../../tools/recall.js";
 import type { SaveKnowledge, Tool } from "../../tools/tool.js";
@@ -18,6 +19,8 @@ import type { BlobStore } from "../rollout-writer/blob-store.js";
 import type { Rollout } from "../rollout-writer/rollout.js";
 import type { Ref } from "../runtime/actor.js";
 import type { Approvals } from "./calls/approvals.js";
+import type { ConversationHooks } from "./hooks/conversation-hooks.js";
+import type { Permissions } from "./calls/permissions.js";
 import type { ConversationCell } from "./state/live-state.js";
 import type { Settings } from "./state/settings.js";
 import type { StoredLines } from "./store/store.js";
@@ -35,6 +38,8 @@ export interface ConversationContext {
   readonly gate: RequestGate;
   /** Absent when there are no MCP servers. */
   readonly servers?: ConversationServers | undefined;
+  /** Absent when there are none. */
+  readonly hooks?: ConversationHooks | undefined;
   /** Stores outputs that are too long for the model; absent when they are not stored. */
   readonly blobs?: BlobStore | undefined;
   /** Bounds the memory for outputs until they are stored. */
@@ -45,6 +50,12 @@ export interface ConversationContext {
   readonly toolEnv: Readonly<Record<string, string>>;
   /** Paths that no tool may read or write. */
   readonly privatePaths: readonly string[];
+  /** The sandbox for the commands of a turn, or the reason why there is none. */
+  openSandbox(settings: Settings): Promise<OpenedSandbox>;
+  /** The rules about what tools may do. */
+  readonly permissions: Permissions;
+  /** Masks secrets in a tool's output before the model gets it. */
+  maskOutput(text: string): string;
   readonly limits: EffectiveLimits;
   readonly compaction: CompactionContext;
   /** Maximum number of turns sent to the model. */
@@ -65,7 +76,6 @@ export interface ConversationContext {
   price(settings: Settings): ModelPrice | undefined;
   /** Known facts about the model. */
   facts(settings: Settings): KnownFacts | undefined;
-  countTokens(text: string): number;
   /** Resolves when the lossless readers can take more events; undefined when they can now. */
   eventRoom(): Promise<void> | undefined;
   now(): Date;

@@ -26,6 +26,7 @@ import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } f
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
+import { notifyHooks } from "./turn/turn-hooks.js";
 import type { ConversationContext, StartContext } from "./conversation-context.js";
 
 /** Maximum number of inputs that wait while a turn runs. */
@@ -93,6 +94,8 @@ export const conversation: Actor<
       publish,
       isReopened: options.isReopened,
       now: () => options.now(),
+      onAsked: (request, submissionId, signal) =>
+        notifyHooks({ hooks: options.hooks, publish }, request, { settings: cell.settings, submissionId, signal }),
     });
     const conversationContext: ConversationContext = { ...options, recording, approvals, publish };
     let turn: Run | undefined;
@@ -199,10 +202,8 @@ export const conversation: Actor<
       refuse(`"${op.type}" is not supported yet`, id);
     const answer = (op: ApprovalOp, _signal: AbortSignal, submissionId: string): ApprovalAnswer => {
       const approvalId = op.approval_id ?? op.id ?? "";
-      if (approvals.answer(approvalId, op.decision, submissionId)) {
-        return { status: "answered" };
-      }
-      const message = `no open approval request ${approvalId}`;
+      const message = approvals.answer(approvalId, op.decision, submissionId);
+      if (message === undefined) return { status: "answered" };
       refuse(message, submissionId);
       return { status: "rejected", message };
     };
@@ -274,6 +275,10 @@ export const conversation: Actor<
       interrupt: () => turn?.abort(),
       exec_approval: answer,
       patch_approval: answer,
+      answer_approval: ({ approval_id, decision }, _signal, id) => {
+        const message = approvals.answer(approval_id, decision, id);
+        return message === undefined ? approvals.applied(approval_id) : { status: "rejected", message };
+      },
       replace_history: ({ items }, _signal, id) => {
         // The history records what the running turn does, so it must not be lost.
         if (cell.state.openTurn !== undefined) return "busy";
@@ -354,6 +359,7 @@ export const conversation: Actor<
         // A bug in the turn's code, not an external failure: it ends the incarnation, and the next one closes the turn.
         if (failure !== undefined) throw new Error(failure.message);
         cell.running = undefined;
+        approvals.turnEnded();
         for (const resolve of turnEndWaiters.splice(0)) resolve();
         beginNext();
         rememberSettings("");

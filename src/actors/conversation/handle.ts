@@ -239,6 +239,24 @@ export class Conversation implements AsyncDisposable {
     }
   }
 
+  /** The approval requests that wait for an answer. */
+  get pendingApprovals(): ApprovalRequest[] {
+    return this.#channel.onLagged().flatMap(({ msg }): ApprovalRequest[] => {
+      if (!isApprovalMsg(msg)) return [];
+      const { type: _, ...request } = msg;
+      return [request];
+    });
+  }
+
+  /**
+   * Answers an approval request. Resolves when the turn has applied the decision; rejects with a `FailureError` when the
+   * request is not open, was answered before, or is about a command that has changed since.
+   */
+  async answerApproval(approvalId: string, decision: ReviewDecision): Promise<void> {
+    const answer = await this.#channel.answerApproval(approvalId, check(ReviewDecisionSchema, decision, "decision"));
+    if (answer.status === "rejected") throw refusalError("invalid_request", answer.message);
+  }
+
   /** Resolves when everything recorded so far is on disk, or could not be saved. */
   async flush(): Promise<SaveOutcome> {
     return this.isAwake ? await this.#channel.ask({ type: "flush" }) : { status: "saved" };

@@ -12,6 +12,7 @@ import type { Config } from "../../messages/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/transport/node-transport.js";
+import type { Transport } from "../../providers/transport/transport.js";
 import type { Ref, Actor } from "../runtime/actor.js";
 import { spawn } from "../runtime/spawn.js";
 import { borrowedPlaces, type BorrowedPlaces, type FoundTokens, findTokens, originFingerprint } from "./find-tokens.js";
@@ -86,7 +87,7 @@ export function openCredentials(options: CredentialsStartOptions): Ref<Credentia
     logins,
     store: new TokenStore(home),
     places: borrowedPlaces(env, homedir),
-    fetch: transport.fetch,
+    transport,
     now,
     onRenewal: (renewal: Promise<TokenSet>): void => {
       renewals.add(renewal);
@@ -125,7 +126,7 @@ interface LoginTokensParts {
   readonly facts: LoginFacts;
   readonly store: TokenStore;
   readonly places: BorrowedPlaces;
-  readonly fetch: typeof fetch;
+  readonly transport: Transport;
   readonly now: () => number;
   /** Reports a problem to the user that does not stop the work. */
   readonly warn: (message: string) => void;
@@ -205,7 +206,7 @@ export class LoginTokens {
     if (refreshToken === undefined) throw loginEndedError(facts, "it cannot be renewed");
     if (this.#rejectedRenewal?.fingerprint === fingerprint(refreshToken))
       throw loginEndedError(facts, this.#rejectedRenewal.reason);
-    const endpoint = { fetch: this.#parts.fetch, deadlineMs };
+    const endpoint = { transport: this.#parts.transport, deadlineMs };
     const outcome = await refreshTokens(facts, refreshToken, endpoint);
     if (outcome.status === "answered") {
       const next = mergeTokens(tokens, outcome.answer, this.#parts.now());

@@ -3,8 +3,11 @@ import type { LoginFacts } from "../../config/providers/logins.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
 import { TokenAnswer, TokenClaims, type TokenSet } from "../../messages/tokens.js";
-import { codeOfStatus, isRetryable } from "../../providers/failures/answer-error.js";
+import { jsonOrUndefined } from "../../base/parse.js";
+import { AnswerError, codeOfStatus, isRetryable } from "../../providers/failures/answer-error.js";
 import { wireFailure } from "../../providers/failures/wire-failure.js";
+import { readText } from "../../providers/transport/node-transport.js";
+import type { Transport } from "../../providers/transport/transport.js";
 
 /** `refused` is permanent: asking again would not help and might look like an attack. */
 type TokenOutcome =
@@ -17,8 +20,10 @@ const errorName = /^[a-z_]{1,60}$/;
 const permanentErrors =
   /^(?:invalid_grant|refresh_token_(?:expired|reused|invalidated)|token_expired|app_session_terminated)$/;
 
+const maxAnswerBytes = 1024 * 1024;
+
 interface TokenEndpoint {
-  readonly fetch: typeof fetch;
+  readonly transport: Transport;
   readonly deadlineMs: number;
 }
 
@@ -58,25 +63,28 @@ interface TokenRequest {
 async function post(
   { tokenUrl, title }: LoginFacts,
   tokenRequest: TokenRequest,
-  endpoint: TokenEndpoint,
+  { transport, deadlineMs }: TokenEndpoint,
 ): Promise<TokenOutcome> {
+  const headers = { "content-type": tokenRequest.type, accept: "application/json" };
+  const posted = transport.post({ url: new URL(tokenUrl), headers }, () => tokenRequest.body);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    posted.cancel(new Error("no answer came in time"));
+  }, deadlineMs);
   try {
-    const response = await endpoint.fetch(tokenUrl, {
-      method: "POST",
-      headers: { "content-type": tokenRequest.type, accept: "application/json" },
-      body: tokenRequest.body,
-      signal: AbortSignal.timeout(endpoint.deadlineMs),
-    });
-    const value: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) return outcomeOfError(response.status, errorNameIn(value, tokenRequest.secret), title);
-    const answer = TokenAnswer.safeParse(value).data;
+    const { body } = await posted.answer;
+    const answer = TokenAnswer.safeParse(jsonOrUndefined(await readText(body, maxAnswerBytes))).data;
     if (answer !== undefined) return { status: "answered", answer };
     return failed(`${title}: the server returned no tokens`);
   } catch (error) {
-    if ((error as Error).name === "AbortError" || (error as Error).name === "TimeoutError") {
-      return failed(`${title}: the server did not answer in time`, "timeout");
+    if (isLate) return failed(`${title}: the server did not answer in time`, "timeout");
+    if (error instanceof AnswerError) {
+      return outcomeOfError(error.status, errorNameIn(error.body, tokenRequest.secret), title);
     }
     return { status: "failed", failure: wireFailure(error, { provider: title, apiKey: tokenRequest.secret }) };
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   ListedTool,
   McpMethod,
 } from "../../messages/actors/mcp.js";
-import type { ReviewDecision } from "../../messages/tools/approval.js";
+import { isApproval } from "../../messages/tools/approval.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { McpServerTools, McpStartupStatus, McpToolResult } from "../../messages/tools/mcp.js";
 import type { ToolSpec, ToolOutput } from "../../messages/tools/tool.js";
@@ -307,12 +307,8 @@ async function elicit(
       ? `the MCP server ${server} asks for values that cannot be entered here; it gets none, whatever you answer`
       : `the MCP server ${server} asks this during the call; yes sends it ${JSON.stringify(values)}`;
   const decision = await context.ask?.({ argv: command, cwd: context.cwd }, reason);
-  if (!isYes(decision)) return { action: decision === "abort" ? "cancel" : "decline" };
+  if (!isApproval(decision)) return { action: decision === "abort" ? "cancel" : "decline" };
   return values === undefined ? { action: "cancel" } : { action: "accept", content: values };
-}
-
-function isYes(decision: ReviewDecision | undefined): boolean {
-  return decision === "approved" || decision === "approved_for_session";
 }
 
 function schemaText(schema: unknown): string {

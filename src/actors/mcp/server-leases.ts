@@ -1,4 +1,4 @@
-import { type ProjectServers, readProjectServers } from "../../config/project/project-config.js";
+import { type ProjectCommands, readProjectCommands } from "../../config/project/project-config.js";
 import type {
   Answered,
   ElicitationAnswer,
@@ -55,7 +55,7 @@ export class ServerLeases {
   readonly #ref: Ref<McpOp, McpAnswers>;
   readonly #options: ServerLeasesOptions;
   /** Conversations that are opened together read their project's servers once. */
-  readonly #lookups = new Map<string, Promise<ProjectServers>>();
+  readonly #lookups = new Map<string, Promise<ProjectCommands>>();
   /** The state of each leased server, by its id. */
   readonly #states = new Map<string, SharedState>();
   /** The callers to ask during their calls, by call id. */
@@ -68,12 +68,20 @@ export class ServerLeases {
     this.#options = options;
   }
 
-  /** Opens the servers for a project, by the real path of its root. */
-  async open(realRoot: string): Promise<OpenedServers> {
-    const project = await this.#project(realRoot);
-    const isTrusted = project.trust === "trusted";
-    const entries = { ...this.#options.configured, ...(isTrusted ? project.servers : {}) };
-    const notice = isTrusted ? project.problem : untrustedNotice(project);
+  /** Reads the commands of a project, by the real path of its root. Projects that are opened together are read once. */
+  project(realRoot: string): Promise<ProjectCommands> {
+    const known = this.#lookups.get(realRoot);
+    if (known !== undefined) return known;
+    const lookup = readProjectCommands(this.#options.home, realRoot).finally(() => this.#lookups.delete(realRoot));
+    this.#lookups.set(realRoot, lookup);
+    return lookup;
+  }
+
+  /** Opens the servers for a project. */
+  async open(project: ProjectCommands): Promise<OpenedServers> {
+    const entries = { ...this.#options.configured, ...(project.isAllowed ? project.servers : {}) };
+    const isBroken = project.trust === "trusted" && project.problem !== undefined;
+    const notice = isBroken ? project.problem : unusedNotice(project);
     if (Object.values(entries).every(({ enabled }) => enabled === false)) return { lease: undefined, notice };
     return { lease: await this.#lease(project.root, entries), notice };
   }
@@ -137,14 +145,6 @@ export class ServerLeases {
     if (elicit === undefined) return;
     const answer = await elicit({ message, schema }).catch((): ElicitationAnswer => ({ action: "cancel" }));
     await this.#ref.tell({ type: "elicitation_answer", leaseId, elicitationId, answer }).catch(() => undefined);
-  }
-
-  #project(realRoot: string): Promise<ProjectServers> {
-    const known = this.#lookups.get(realRoot);
-    if (known !== undefined) return known;
-    const lookup = readProjectServers(this.#options.home, realRoot).finally(() => this.#lookups.delete(realRoot));
-    this.#lookups.set(realRoot, lookup);
-    return lookup;
   }
 }
 
@@ -251,9 +251,10 @@ export class LeasedServer {
 }
 
 /** A user who has explicitly distrusted the project needs no notice. */
-function untrustedNotice({ trust, servers, root }: ProjectServers): string | undefined {
+function unusedNotice({ trust, isChanged, servers, root }: ProjectCommands): string | undefined {
   const names = Object.keys(servers);
-  if (trust !== undefined || names.length === 0) return undefined;
-  const what = `This project's MCP servers (${names.join(", ")}) are not started, because the project is not trusted`;
-  return `${what}. See: cody mcp list. To trust it: cody trust ${quotedWord(root)}`;
+  if ((trust !== undefined && !isChanged) || names.length === 0) return undefined;
+  const why = isChanged ? "you have not trusted them as they are now" : "the project is not trusted";
+  const what = `This project's MCP servers (${names.join(", ")}) are not started, because ${why}`;
+  return `${what}. See: cody mcp list. To trust ${isChanged ? "them" : "it"}: cody trust ${quotedWord(root)}`;
 }

@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { OpenOutcome, RolloutWriterOp } from "../../messages/actors/rollout-writer.js";
 import { readRange, writeAll, type FileSystem } from "../../rollouts/file/file-system.js";
-import { releaseLock, acquireLock } from "../../rollouts/file/lock.js";
+import { releaseLock, acquireLock, type LockTemplates } from "../../rollouts/file/lock.js";
 import { repairTail } from "../../rollouts/file/torn-tail.js";
 import type { DirectorySyncs } from "./durable-directory.js";
 import { RolloutFileError } from "./save-failure.js";
@@ -14,6 +14,7 @@ export interface Disk {
   readonly fileSystem: FileSystem;
   readonly descriptors: Descriptors;
   readonly directories: DirectorySyncs;
+  readonly lockTemplates: LockTemplates;
 }
 
 interface Saved {
@@ -30,6 +31,7 @@ export class RolloutFile implements Holder {
   readonly #fileSystem: FileSystem;
   readonly #descriptors: Descriptors;
   readonly #directories: DirectorySyncs;
+  readonly #lockTemplates: LockTemplates;
   readonly #command: OpenCommand;
   #lines: string[] = [];
   /** The number of waiting lines that are in the file but not yet durable, and their bytes. */
@@ -49,6 +51,7 @@ export class RolloutFile implements Holder {
     this.#fileSystem = disk.fileSystem;
     this.#descriptors = disk.descriptors;
     this.#directories = disk.directories;
+    this.#lockTemplates = disk.lockTemplates;
     this.#command = command;
   }
 
@@ -76,14 +79,13 @@ export class RolloutFile implements Holder {
 
   /** Takes the lock and opens the file; it counts as open only after `settle`. */
   async open(): Promise<Exclude<OpenOutcome, { status: "not_saved" }>> {
-    const { path, owner, mode, force, acknowledgedBytes } = this.#command;
-    const lock = await acquireLock(path, owner, { force: force ?? false }).catch(
-      async (error: NodeJS.ErrnoException) => {
-        if (mode !== "create" || error.code !== "ENOENT") throw error;
-        await this.#directories.make(dirname(path));
-        return acquireLock(path, owner, { force: force ?? false });
-      },
-    );
+    const { path, owner, mode, force = false, acknowledgedBytes } = this.#command;
+    const options = { force, templates: this.#lockTemplates };
+    const lock = await acquireLock(path, owner, options).catch(async (error: NodeJS.ErrnoException) => {
+      if (mode !== "create" || error.code !== "ENOENT") throw error;
+      await this.#directories.make(dirname(path));
+      return acquireLock(path, owner, options);
+    });
     if (lock.status === "in_use") return lock;
     try {
       return await this.#openLocked();

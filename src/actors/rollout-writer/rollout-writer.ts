@@ -1,4 +1,4 @@
-import { lstatSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, lstatSync, openSync, readSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { ConcurrencyLimit } from "../../base/time/shared-work.js";
 import type {
@@ -9,6 +9,7 @@ import type {
   SaveOutcome,
 } from "../../messages/actors/rollout-writer.js";
 import { type FileSystem, nodeFileSystem } from "../../rollouts/file/file-system.js";
+import { LockTemplates } from "../../rollouts/file/lock.js";
 import { DirectorySyncs } from "./durable-directory.js";
 import { saveFailureReason, RolloutFileError } from "./save-failure.js";
 import { Descriptors, RolloutFile, type Disk, type OpenCommand } from "./rollout-file.js";
@@ -26,6 +27,11 @@ const unaskedSyncMs = 1_000;
  */
 export const threadFileSystem: FileSystem = {
   ...nodeFileSystem,
+  open: async (path, flags, mode) => openSync(path, flags, mode),
+  close: async (fd) => closeSync(fd),
+  fstat: async (fd) => fstatSync(fd),
+  fchmod: async (fd, mode) => fchmodSync(fd, mode),
+  read: async (fd, buffer, position) => readSync(fd, buffer, 0, buffer.byteLength, position),
   write: async (fd, bytes) => writeSync(fd, bytes),
   lstat: async (path) => lstatSync(path),
 };
@@ -68,6 +74,7 @@ export class RolloutWriter {
       fileSystem,
       descriptors: new Descriptors(openFiles),
       directories: new DirectorySyncs(fileSystem),
+      lockTemplates: new LockTemplates(),
     };
   }
 

@@ -9,8 +9,15 @@ const queueShare = 0.25;
 
 const maxSharedSliceMs = 40;
 
-/** Ending work frees resources, so it runs before work that begins. */
-const callerQueues = { end: new LinkedList<QueuedCaller>(), begin: new LinkedList<QueuedCaller>() };
+/**
+ * Ending work frees resources, so it runs first. Work that has begun continues before other work begins, so that the
+ * first of a thousand turns does not wait for the last one to begin.
+ */
+const callerQueues = {
+  end: new LinkedList<QueuedCaller>(),
+  continue: new LinkedList<QueuedCaller>(),
+  begin: new LinkedList<QueuedCaller>(),
+};
 
 let isServing = false;
 
@@ -114,5 +121,5 @@ async function serveCallers(): Promise<void> {
 }
 
 function nextCaller(): QueuedCaller | undefined {
-  return callerQueues.end.shift() ?? callerQueues.begin.shift();
+  return callerQueues.end.shift() ?? callerQueues.continue.shift() ?? callerQueues.begin.shift();
 }

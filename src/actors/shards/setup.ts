@@ -3,13 +3,18 @@ import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { messageOf } from "../runtime/failures.js";
 
 /** The exports of a `setup` module. */
-export type Setup = Pick<ManagerOptions, "providers" | "tools" | "tokenizer">;
+export type Setup = Pick<ManagerOptions, "providers" | "tools" | "hooks" | "tokenizer">;
 
 /** Loads the module with the caller's providers, tools and tokenizer. */
 export async function loadSetup(url: string): Promise<Setup> {
   try {
-    const { providers, tools, tokenizer } = (await import(url)) as Setup;
-    return { ...(providers && { providers }), ...(tools && { tools }), ...(tokenizer && { tokenizer }) };
+    const { providers, tools, hooks, tokenizer } = (await import(url)) as Setup;
+    return {
+      ...(providers && { providers }),
+      ...(tools && { tools }),
+      ...(hooks && { hooks }),
+      ...(tokenizer && { tokenizer }),
+    };
   } catch (error) {
     throw new InvalidInputError(`setup ${url}: ${messageOf(error)}`);
   }

@@ -6,7 +6,7 @@ import { serveRef } from "../runtime/port-ref.js";
 import type { ShardMemory } from "./shared-memory.js";
 
 /** The manager's options that are plain data. */
-type ShardOptions = Pick<ManagerOptions, "home" | "cwd" | "config" | "env" | "retry" | "source">;
+type ShardOptions = Pick<ManagerOptions, "home" | "cwd" | "config" | "env" | "retry" | "rules" | "source">;
 
 /** The actors of the main thread that a shard reaches, each through its own port. */
 const services = ["limits", "credentials", "knowledge", "mcp", "compactor", "pool"] as const;
@@ -44,7 +44,7 @@ interface ShardRequest {
 
 /** Starts a thread that hosts conversations, with a port to each actor that it needs. */
 export function startShard({ name, options, control, memory, refs, limited, secrets }: ShardRequest): Worker {
-  const { home, cwd, config, env = {}, retry, source, setup, threadHeapMb } = options;
+  const { home, cwd, config, env = {}, retry, rules, source, setup, threadHeapMb } = options;
   const ports: Partial<Record<Service, MessagePort>> = {};
   for (const service of services) {
     const { port1, port2 } = new MessageChannel();
@@ -60,6 +60,7 @@ export function startShard({ name, options, control, memory, refs, limited, secr
       ...(config === undefined ? {} : { config }),
       env: { ...env },
       ...(retry === undefined ? {} : { retry }),
+      ...(rules === undefined ? {} : { rules }),
       ...(source === undefined ? {} : { source }),
     },
     setup: setup?.href,

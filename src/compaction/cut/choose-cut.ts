@@ -6,9 +6,9 @@ import type { CountItem } from "../strategy.js";
 import { estimateItemTokens, estimateTokens } from "../tokens/estimate-tokens.js";
 
 /** Returns the token budget of the tail, so that it fits after context, pins and a summary. */
-export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens: number): number {
-  const fixed = items.reduce(
-    (sum, item, place) => (context.has(place) || isPinned(item) ? sum + (tokens[place] ?? 0) : sum),
+export function roomForTail(map: HistoryMap, targetTokens: number): number {
+  const fixed = map.items.reduce(
+    (sum, item, place) => (map.context.has(place) || isPinned(item) ? sum + map.tokensAt(place) : sum),
     0,
   );
   return targetTokens - fixed - Math.min(MAX_SUMMARY_TOKENS, Math.floor(targetTokens / 4));
@@ -20,7 +20,7 @@ export function roomForTail({ items, tokens, context }: HistoryMap, targetTokens
  */
 export function fittingCut(map: HistoryMap, places: readonly number[], room: number, roomInside: number): number {
   const cuts = places.map((place) => Math.max(place, map.covered)).filter((place) => map.nextCut[place] === place);
-  return cuts.find((cut) => (map.tailTokens[cut] ?? 0) <= room) ?? cutInsideTurn(map, roomInside);
+  return cuts.find((cut) => map.tailFits(cut, room)) ?? cutInsideTurn(map, roomInside);
 }
 
 /** Returns a cut that keeps the last turn's request and as many of its steps as fit, but at least the last step. */
@@ -28,9 +28,9 @@ export function cutInsideTurn(map: HistoryMap, room: number): number {
   const request = map.requests.at(-1) ?? -1;
   const from = Math.max(0, request, map.covered);
   const newestStep = map.groups.findLast(({ isStep }) => isStep)?.places[0] ?? from;
-  const requestTokens = Math.min(map.tokens[request] ?? 0, room / 2);
+  const requestTokens = Math.min(map.tokensAt(request), room / 2);
   let cut = map.nextCut[from] ?? from;
-  while ((map.tailTokens[cut] ?? 0) + (cut > request ? requestTokens : 0) > room) {
+  while (!map.tailFits(cut, room - (cut > request ? requestTokens : 0))) {
     const next = map.nextCut[cut + 1];
     if (next === undefined || next > newestStep) break;
     cut = next;
@@ -63,7 +63,9 @@ export function findCutPoint(
 ): CutPointResult {
   const requests = history.flatMap((item, place) => (isRequest(item) ? [place] : []));
   const covered = history.findLastIndex(isSummary) + 1;
-  const firstKeptIndex = cutPoint(history.map(count), requests, covered, keepRecentTokens);
+  const tokens = history.map(count);
+  const tokensAt = (place: number): number => tokens[place] ?? 0;
+  const firstKeptIndex = cutPoint({ items: history, tokensAt, requests, covered }, keepRecentTokens);
   return {
     firstKeptIndex,
     entriesToSummarize: history.slice(covered, firstKeptIndex),
@@ -72,14 +74,13 @@ export function findCutPoint(
 }
 
 export function cutPoint(
-  tokens: readonly number[],
-  requests: readonly number[],
-  covered: number,
+  map: Pick<HistoryMap, "items" | "tokensAt" | "requests" | "covered">,
   keepRecentTokens: number,
 ): number {
-  let place = tokens.length;
+  const { items, requests, covered } = map;
+  let place = items.length;
   for (let keptTokens = 0; place > covered; place--) {
-    keptTokens += tokens[place - 1] ?? 0;
+    keptTokens += map.tokensAt(place - 1);
     if (keptTokens > keepRecentTokens) break;
   }
   if (place === covered) return covered;

@@ -1,4 +1,5 @@
 import { isCodexSummary } from "../../base/codex/codex-summary.js";
+import { memoizeByObject } from "../../base/memoize.js";
 import { messageText, type ResponseItem } from "../../messages/response-item.js";
 import { isRealUserMessage } from "../../base/codex/context-message.js";
 
@@ -29,11 +30,10 @@ function cutBefore(history: readonly ResponseItem[], maxTurns: number): number {
   return 0;
 }
 
-function beginsTurn(item: ResponseItem): boolean {
-  return isRealUserMessage(item) && !isKeptMessage(item);
-}
+/** Remembered, because every request of a long conversation asks it about every item. */
+const beginsTurn = memoizeByObject((item: ResponseItem) => isRealUserMessage(item) && !isKeptMessage(item));
 
-function outlivesTurns(item: ResponseItem): boolean {
+const outlivesTurns = memoizeByObject((item: ResponseItem): boolean => {
   switch (item.type) {
     case "ghost_snapshot":
     case "compaction":
@@ -43,7 +43,7 @@ function outlivesTurns(item: ResponseItem): boolean {
     default:
       return isKeptMessage(item);
   }
-}
+});
 
 /**
  * Recognizes summaries by their flag, or by Codex's prefix. Pinned items count too, because they also outlive turns.

@@ -14,6 +14,7 @@ export const codex: CompactionStrategy = {
   label: summaryLabels.codex,
   prompt:
     "Please provide a concise summary of the conversation so far, under 500 tokens, for someone who continues this work and sees only the summary and the user's newest messages.",
+  isCutFixed: true,
   plan: (input) => {
     const map = mapHistory(input.history, input.count);
     const cut = boundedCut(map, input.cut ?? unansweredFrom(map) ?? map.endCut);
@@ -31,7 +32,7 @@ function newestRequests(map: HistoryMap, cut: number, { settings, count }: Strat
   const places = map.requests.filter((place) => place < cut);
   const tail = map.requests.slice(places.length);
   const kept = keepNewest(map.items.slice(0, cut).filter(isRequest), {
-    budget: settings.userMessageTokens - tail.reduce((sum, place) => sum + (map.tokens[place] ?? 0), 0),
+    budget: settings.userMessageTokens - tail.reduce((sum, place) => sum + map.tokensAt(place), 0),
     count,
     keepLast: tail.length === 0,
   });

@@ -18,8 +18,8 @@ export const recentTokens: CompactionStrategy = {
 function chosenCut(map: HistoryMap, { settings, targetTokens }: StrategyInput): number {
   const room = roomForTail(map, targetTokens);
   const keep = Math.min(room, settings.keepRecentTokens);
-  const first = cutPoint(map.tokens, map.requests, map.covered, keep);
+  const first = cutPoint(map, keep);
   const cut = fittingCut(map, [first, ...map.requests.filter((place) => place > first)], room, keep);
   const isSingleTurn = map.covered === 0 && unsummarizedItems(map, cut).length === 0;
-  return isSingleTurn && (map.tailTokens[cut] ?? 0) > keep ? cutInsideTurn(map, keep) : cut;
+  return isSingleTurn && !map.tailFits(cut, keep) ? cutInsideTurn(map, keep) : cut;
 }

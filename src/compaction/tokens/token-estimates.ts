@@ -20,6 +20,10 @@ export class TokenEstimates {
     this.#known.set(item, known);
     return known;
   };
+
+  sumOf(items: readonly ResponseItem[]): number {
+    return items.reduce((sum, item) => sum + this.of(item), 0);
+  }
 }
 
 /** Counts the text of an item with the given function, and adds a fixed number for each image. */

@@ -1,3 +1,5 @@
+import { interruptedOutput } from "../../base/codex/interrupted-output.js";
+import { memoizeByObject } from "../../base/memoize.js";
 import type { WireApi } from "../../messages/config.js";
 import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
 import { type ApiRules, apiRules, supportsCustomTools, isReasoningModel } from "./api-rules.js";
@@ -11,14 +13,19 @@ import {
   isSentCall,
 } from "./convert-item.js";
 
-/** The output shown to the model for a call that has none. */
-const interruptedOutput = "interrupted, result unknown";
-
 const moved: ContentPart = { type: "input_text", text: "[the image follows the outputs]" };
 
 const opening = userMessage("[The beginning of this conversation is not shown.]");
 
 const closing = userMessage("Go on.");
+
+/** The rules for models without tools that take plain text. */
+const withoutCustomTools: ApiRules = { ...apiRules.responses, customTools: false };
+
+/** The conversion by some rules. Items do not change, and every request has the whole history, so it is remembered. */
+const converterBy = memoizeByObject((rules: ApiRules) =>
+  memoizeByObject((item: ResponseItem) => convertItem(item, rules)),
+);
 
 /**
  * Converts the history to a form that the API accepts from this model, even if it was truncated, resumed, or begun with
@@ -49,7 +56,7 @@ export function normalizeHistory(
 
 function rulesFor(api: WireApi, model: string): ApiRules {
   const rules: ApiRules = apiRules[api];
-  return rules.customTools && !supportsCustomTools(model) ? { ...rules, customTools: false } : rules;
+  return rules.customTools && !supportsCustomTools(model) ? withoutCustomTools : rules;
 }
 
 /**
@@ -63,6 +70,7 @@ function onlySendable(
 ): (SentItem | CustomItem)[] {
   const sent: (SentItem | CustomItem)[] = [];
   let run: ReasoningItem[] = [];
+  const convert = converterBy(rules);
   for (const item of items) {
     // A snapshot of files is not an action of the model, so it does not end a run.
     if (item.type === "ghost_snapshot") continue;
@@ -70,7 +78,7 @@ function onlySendable(
       run.push(item);
       continue;
     }
-    const converted = convertItem(item, rules);
+    const converted = convert(item);
     if (converted !== undefined && run.every(isOwn)) sent.push(...run);
     if (converted !== undefined) sent.push(converted);
     run = [];

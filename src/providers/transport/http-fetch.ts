@@ -1,3 +1,4 @@
+import type * as Undici from "undici";
 import { proxyConnector } from "./proxy-connector.js";
 
 const defaultConnectMs = 10_000;
@@ -23,13 +24,33 @@ export function proxyVariables(env: Readonly<NodeJS.ProcessEnv>): Record<string,
  * undici, HTTP_PROXY also serves https addresses when HTTPS_PROXY is not set.
  */
 export function createFetch(env: Readonly<NodeJS.ProcessEnv>, connectTimeoutMs = defaultConnectMs): typeof fetch {
-  const proxies = proxiesOf(env);
-  if (proxies.httpProxy === "" && proxies.httpsProxy === "") return fetch;
-  let proxied: Promise<typeof fetch> | undefined;
+  const proxied = proxiedClient(env, connectTimeoutMs);
+  if (proxied === undefined) return fetch;
   return async (input, init) => {
-    proxied ??= loadProxied(proxies, connectTimeoutMs);
-    return (await proxied)(input, init);
+    const { undici, dispatcher } = await proxied();
+    const call = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
+    return await call(input, { ...init, dispatcher });
   };
+}
+
+interface ProxiedClient {
+  readonly undici: typeof Undici;
+  /** Sends each request through the proxy of its address, or directly. */
+  readonly dispatcher: Undici.Dispatcher;
+}
+
+/**
+ * A client that uses the proxies of an environment; undefined if there are none. It loads undici on first use, because
+ * few users need a proxy and loading takes time.
+ */
+export function proxiedClient(
+  env: Readonly<NodeJS.ProcessEnv>,
+  connectTimeoutMs = defaultConnectMs,
+): (() => Promise<ProxiedClient>) | undefined {
+  const proxies = proxiesOf(env);
+  if (proxies.httpProxy === "" && proxies.httpsProxy === "") return undefined;
+  let client: Promise<ProxiedClient> | undefined;
+  return () => (client ??= loadClient(proxies, connectTimeoutMs));
 }
 
 /** Empty means none; for undefined, the agent would read the environment of the process. */
@@ -38,8 +59,7 @@ function proxiesOf(env: Readonly<NodeJS.ProcessEnv>): Proxies {
   return { httpProxy: value("HTTP_PROXY"), httpsProxy: value("HTTPS_PROXY"), noProxy: value("NO_PROXY") };
 }
 
-/** Loads undici on first use, because few users need a proxy and loading takes time. */
-async function loadProxied(proxies: Proxies, connectTimeoutMs: number): Promise<typeof fetch> {
+async function loadClient(proxies: Proxies, connectTimeoutMs: number): Promise<ProxiedClient> {
   const undici = await import("undici");
   const dispatcher = new undici.EnvHttpProxyAgent({
     ...proxies,
@@ -48,6 +68,5 @@ async function loadProxied(proxies: Proxies, connectTimeoutMs: number): Promise<
       return new undici.Pool(origin, { ...options, connect: proxyConnector(connect, connectTimeoutMs) });
     },
   });
-  const call = undici.fetch as unknown as (input: unknown, init: object) => Promise<Response>;
-  return (input, init) => call(input, { ...init, dispatcher });
+  return { undici, dispatcher };
 }

@@ -55,10 +55,8 @@ export interface PostedRequest {
 
 /** Sends requests from this process. */
 export interface Transport {
-  /** For requests with short answers that do not go to a model, such as a login. */
-  readonly fetch: typeof fetch;
   /**
-   * Sends a request to a model. The body is built when it is sent, and again if it is sent again: kept until the
+   * Sends a POST request. The body is built when it is sent, and again if it is sent again: kept until the
    * response begins, it would be promoted to the old generation by the garbage collector.
    */
   post(head: RequestHead, body: () => string | Uint8Array): PostedRequest;

@@ -41,16 +41,19 @@ export function cachedPage(
     const header = parsedHeader(lines.next().value ?? "");
     if (header === undefined || !isCurrent(directory, header)) return undefined;
     const conversations: ConversationSummary[] = [];
+    let unread = header.count;
     for (const line of lines) {
       if (conversations.length >= limit) break;
-      const known = knownFile(line);
-      const id = known === undefined ? undefined : idFromFileName(basename(known.name));
-      if (known === undefined || id === undefined || known.name.split(sep).includes("..")) return undefined;
-      if (after !== undefined && !comesAfter(after, id, known)) continue;
-      const summary = summaryOf(directory, id, known);
+      unread -= 1;
+      const file = cachedFile(line);
+      if (file === undefined) return undefined;
+      if (after !== undefined && !comesAfter(after, file.id, file)) continue;
+      const summary = summaryOf(directory, file);
       if (summary === undefined) return undefined;
       conversations.push(summary);
     }
+    // Something has cut off the end of the cache.
+    if (conversations.length < limit && unread > 0) return undefined;
     return { conversations, total: header.count };
   } catch {
     return undefined;
@@ -64,6 +67,17 @@ export function comesAfter(after: ListPosition, id: string, stats: Pick<Stats, "
   return time < after.updatedAt || (time === after.updatedAt && id < after.id);
 }
 
+/** A file in the cache, with the id in its name. */
+export type CachedFile = KnownFile & { readonly id: string };
+
+/** Parses a line of the cache; undefined if it is invalid, or if its name leads out of the directory. */
+export function cachedFile(line: string): CachedFile | undefined {
+  const known = knownFile(line);
+  if (known === undefined || known.name.split(sep).includes("..")) return undefined;
+  const id = idFromFileName(basename(known.name));
+  return id === undefined ? undefined : { ...known, id };
+}
+
 function isCurrent(directory: string, { folders, open }: CacheHeader): boolean {
   if (folders.length === 0) return false;
   return (
@@ -72,10 +86,10 @@ function isCurrent(directory: string, { folders, open }: CacheHeader): boolean {
   );
 }
 
-function summaryOf(directory: string, id: string, known: KnownFile): ConversationSummary | undefined {
-  if (known.head === undefined || !isUnchangedSince(directory, known)) return undefined;
-  const { name, size, head } = known;
-  return { id, path: directory + sep + name, updatedAt: updatedAt(known), size, ...head };
+function summaryOf(directory: string, file: CachedFile): ConversationSummary | undefined {
+  const { id, name, size, head } = file;
+  if (head === undefined || !isUnchangedSince(directory, file)) return undefined;
+  return { id, path: directory + sep + name, updatedAt: updatedAt(file), size, ...head };
 }
 
 function isUnchangedSince(directory: string, { name, inode, size, mtimeMs }: Omit<KnownFile, "head">): boolean {

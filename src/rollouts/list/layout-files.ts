@@ -11,16 +11,25 @@ export interface RolloutName {
   readonly path: string;
 }
 
-/** Finds the rollouts below a directory in any layout; empty if the directory does not exist. */
-export async function rolloutsIn(directory: string): Promise<RolloutName[]> {
+/**
+ * Finds the rollouts below a directory in any layout; empty if the directory does not exist. `visit` is called for each
+ * folder and reads its names.
+ */
+export async function rolloutsIn(
+  directory: string,
+  visit: FolderVisit<Promise<Names>> = readOnly,
+): Promise<RolloutName[]> {
   const walking = walk(directory);
   let step = walking.next();
-  while (step.done !== true) step = walking.next(await namesIn(step.value, step.value === directory));
+  while (step.done !== true) {
+    const folder = step.value;
+    step = walking.next(await visit(folder, () => namesIn(folder, folder === directory)));
+  }
   return step.value;
 }
 
-/** Synchronous variant for short commands; `visit` is called for each folder and reads its names. */
-export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly): RolloutName[] {
+/** Synchronous variant for short commands. */
+export function rolloutsInSync(directory: string, visit: FolderVisit<Names> = readOnly): RolloutName[] {
   const walking = walk(directory);
   let step = walking.next();
   while (step.done !== true) {
@@ -30,9 +39,13 @@ export function rolloutsInSync(directory: string, visit: FolderVisit = readOnly)
   return step.value;
 }
 
-type FolderVisit = (folder: string, names: () => readonly string[]) => readonly string[];
+type Names = readonly string[];
 
-const readOnly: FolderVisit = (_, names) => names();
+type FolderVisit<T> = (folder: string, names: () => T) => T;
+
+function readOnly<T>(_: string, names: () => T): T {
+  return names();
+}
 
 /**
  * Walks the directories: flat files, project folders, and Codex's `YYYY/MM/DD`. It yields each directory and receives

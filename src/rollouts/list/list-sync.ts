@@ -10,8 +10,8 @@ import {
   moreBytes,
   unreadable,
 } from "./head.js";
-import { HeadCache, headCachePath, type SeenFile } from "./head-cache.js";
-import { type CacheHeader, updatedAt } from "./head-cache-lines.js";
+import { HeadCache, headCachePath, lockEnding, noOrder, orderOf } from "./head-cache.js";
+import { updatedAt } from "./head-cache-lines.js";
 import { comesAfter, type ConversationPage, cachedPage, type ListPosition } from "./cached-list.js";
 import { rolloutsInSync } from "./layout-files.js";
 import { type ConversationSummary, type ListOptions, newestFirst } from "./list.js";
@@ -28,10 +28,6 @@ export interface SyncListOptions extends ListOptions {
    */
   readonly own?: { readonly now: number };
 }
-
-/** A folder may change twice within one tick of its clock. */
-const settledMs = 2_000;
-const lockEnding = ".lock";
 
 /**
  * Like `listConversations`, but synchronous: several times faster for a command that only lists. Must not be used
@@ -58,7 +54,8 @@ function scanPage(directory: string, cache: string, options: SyncListOptions): C
       const mtimeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
       if (mtimeMs !== undefined) folders.push([folder.slice(directory.length), mtimeMs]);
       const names = read();
-      for (const name of names) if (name.endsWith(lockEnding)) locks.push(folder.slice(directory.length) + sep + name);
+      for (const name of names)
+        if (name.endsWith(lockEnding)) locks.push(`${folder}${sep}${name}`.slice(directory.length + 1));
       return names;
     });
   const files = rollouts
@@ -68,7 +65,7 @@ function scanPage(directory: string, cache: string, options: SyncListOptions): C
       return isListed ? [{ id, path, name: path.slice(directory.length + 1), stats }] : [];
     })
     .toSorted(newestFirst);
-  const headCache = new HeadCache(cache);
+  const headCache = HeadCache.readSync(cache);
   const buffer = Buffer.allocUnsafe(headBytes);
   const wanted = after === undefined ? files : files.filter(({ id, stats }) => comesAfter(after, id, stats));
   const conversations = wanted.slice(0, limit).map(({ id, path, name, stats }) => ({
@@ -78,24 +75,8 @@ function scanPage(directory: string, cache: string, options: SyncListOptions): C
     size: stats.size,
     ...headCache.get({ name, stats }, (known) => readHead(path, stats.size, buffer, known)),
   }));
-  const isSettled = own !== undefined && folders.every(([, mtimeMs]) => own.now - mtimeMs > settledMs);
-  headCache.save(files, isSettled ? headerOf(folders, locks, files) : noOrder);
+  headCache.saveSync(files, own === undefined ? noOrder : orderOf({ folders, locks, files }, own.now));
   return { conversations, total: files.length };
-}
-
-const noOrder: Omit<CacheHeader, "count"> = { folders: [], open: [] };
-
-function headerOf(
-  folders: CacheHeader["folders"],
-  locks: readonly string[],
-  files: readonly SeenFile[],
-): Omit<CacheHeader, "count"> {
-  if (locks.length === 0) return { folders, open: [] };
-  const open = new Set(locks.map((lock) => lock.slice(1, -lockEnding.length)));
-  const found = files.filter(({ name }) => open.has(name));
-  // A lock with another name cannot be matched to a file.
-  if (found.length !== locks.length) return noOrder;
-  return { folders, open: found.map(({ name, stats: { ino, size, mtimeMs } }) => [name, ino, size, mtimeMs]) };
 }
 
 /** For a file that has only grown since its head was read, reads only the end. */

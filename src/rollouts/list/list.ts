@@ -35,12 +35,7 @@ const concurrency = 32;
 
 /** Lists the conversations below a directory, newest first. Unreadable files are listed as damaged. */
 export async function listConversations(directory: string, options: ListOptions = {}): Promise<ConversationSummary[]> {
-  const files = options.files ?? (await rolloutsIn(directory));
-  const dated = await inParallel(files, async ({ id, path }) => {
-    const stats = await statOrUndefined(path);
-    return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
-  });
-  const newest = dated.flat().toSorted(newestFirst);
+  const newest = await datedFiles(options.files ?? (await rolloutsIn(directory)));
   return inParallel(newest.slice(0, options.limit), async ({ id, path, stats }) => ({
     id,
     path,
@@ -48,6 +43,15 @@ export async function listConversations(directory: string, options: ListOptions 
     size: stats.size,
     ...(await readHead(path, stats.size)),
   }));
+}
+
+/** Returns those of these rollouts that exist, with their state, newest first. */
+export async function datedFiles(files: readonly RolloutName[]): Promise<(RolloutName & { readonly stats: Stats })[]> {
+  const dated = await inParallel(files, async ({ id, path }) => {
+    const stats = await statOrUndefined(path);
+    return stats !== undefined && (stats.isFile() || stats.isSymbolicLink()) ? [{ id, path, stats }] : [];
+  });
+  return dated.flat().toSorted(newestFirst);
 }
 
 /** Reads the head from the start of a file, with the provider and model from its end; never rejects. */
@@ -108,14 +112,14 @@ export function newestFirst(a: Dated, b: Dated): number {
   return updatedAt(b.stats) - updatedAt(a.stats) || (a.id < b.id ? 1 : -1);
 }
 
-function statOrUndefined(path: string): Promise<Stats | undefined> {
+export function statOrUndefined(path: string): Promise<Stats | undefined> {
   return new Promise((resolve) => {
     fs.lstat(path, (error, stats) => resolve(error === null ? stats : undefined));
   });
 }
 
 /** Runs at most `concurrency` tasks at a time and returns the results in order. */
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
   const worker = async (): Promise<void> => {

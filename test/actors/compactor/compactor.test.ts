@@ -133,10 +133,11 @@ describe("counting", () => {
   test("a plan is made with exact counts where they matter", async () => {
     const { ref } = open();
     const items = [user("a"), assistant("x".repeat(36_000))];
-    const plan = await ref.ask({ type: "plan", ...about(items) });
+    const plan = await ref.ask({ type: "plan", ...about(items), isMeasured: true });
     expect(plan).toMatchObject({ status: "planned", strategy: "codex", cut: 2, needsSummary: true });
-    // Estimated at 9,000 tokens.
     expect(plan.status === "planned" && plan.tokensBefore).toBeLessThan(6_000);
+    const estimated = await ref.ask({ type: "plan", ...about(items, { generation: 1 }) });
+    expect(estimated).toMatchObject({ status: "planned", cut: 2, tokensBefore: 9_101 });
   });
 
   test("the size of every item is answered with the tokens of the whole request", async () => {
@@ -158,6 +159,24 @@ describe("a compaction", () => {
     const result = await ref.ask({ ...wish, ...about(talk) });
     expect(result).toMatchObject({ status: "compacted", items: [0, 2, { summary: true }], source: "model" });
     expect(compacted(result, talk)).toEqual(["first", "second", "Summary of earlier conversation:\n\nThe summary"]);
+  });
+
+  test("asks for the summary of a fixed cut while the items are being counted", async () => {
+    const slow = slowProvider();
+    const cpu = openCpuPool();
+    onTestFinished(() => cpu.close());
+    const { ref } = open([], {
+      provider: () => ({ kind: "provider", provider: slow }),
+      cpu: {
+        run: async (...job) => {
+          (await slow.asked).finish("The summary");
+          return await cpu.run(...job);
+        },
+      },
+    });
+    const items = Array.from({ length: 100 }, () => [long, assistant("one")]).flat();
+    const result = await ref.ask({ ...wish, ...about(items) });
+    expect(result).toMatchObject({ status: "compacted", summary: "The summary" });
   });
 
   test("that fails keeps the history with a warning, or is made without a model if it is urgent", async () => {

@@ -24,7 +24,7 @@ async function open() {
     facts: loginFacts("chatgpt", { chatgpt: { issuer: issuer.url } }),
     store,
     places: borrowedPlaces({ CODEX_HOME: codexHome }, () => home),
-    fetch: transport.fetch,
+    transport,
     now: () => issuer.nowMs,
     warn: (message) => warnings.push(message),
     learn: () => undefined,

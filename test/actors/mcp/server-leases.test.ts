@@ -29,7 +29,7 @@ async function open(configured: McpServerEntries) {
 }
 
 async function leaseOf(leases: ServerLeases, root: string): Promise<{ lease: Lease; server: LeasedServer }> {
-  const { lease } = await leases.open(root);
+  const { lease } = await leases.open(await leases.project(root));
   const [server] = lease?.servers ?? [];
   if (lease === undefined || server === undefined) throw new Error("expected a lease with a server");
   return { lease, server };
@@ -164,7 +164,7 @@ test("after an internal error the actor ends its servers, and leases work again"
 
 test("the servers of a conversation work from another thread", async () => {
   const { one, root } = await open({ good: serverEntry(), bad: serverEntry(["crash"]) });
-  const { lease } = await one.open(root);
+  const { lease } = await one.open(await one.project(root));
   if (lease === undefined) throw new Error("expected a lease");
   const servers = new ConversationServers(lease, { names: [], specs: () => [] });
   const published: EventMsg[] = [];

@@ -40,14 +40,20 @@ test("a task does not wait for the event loop if no other is queued", async () =
   expect(hasRun).toBe(false);
 });
 
-test("ending tasks run before beginning ones", async () => {
+test("ending tasks run first, and tasks that continue run before beginning ones", async () => {
   const order: string[] = [];
-  const go = async (kind: "begin" | "end", name: string): Promise<void> => {
+  const go = async (kind: Parameters<typeof yieldFairly>[0], name: string): Promise<void> => {
     await yieldFairly(kind);
     order.push(name);
   };
-  await Promise.all([go("begin", "begin 1"), go("begin", "begin 2"), go("end", "end 1"), go("end", "end 2")]);
-  expect(order).toEqual(["end 1", "end 2", "begin 1", "begin 2"]);
+  await Promise.all([
+    go("begin", "begin 1"),
+    go("begin", "begin 2"),
+    go("continue", "continue"),
+    go("end", "end 1"),
+    go("end", "end 2"),
+  ]);
+  expect(order).toEqual(["end 1", "end 2", "continue", "begin 1", "begin 2"]);
 });
 
 function busyFor(ms: number): void {

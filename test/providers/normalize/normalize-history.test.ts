@@ -55,6 +55,13 @@ describe.each(apis)("over %s", (api) => {
     );
   });
 
+  test("an item that has to be changed is converted once for all requests", () => {
+    const broken = [user("half \ud83d"), assistant("ok"), user("go on")];
+    const [first] = normalizeHistory(api, broken, model);
+    expect(first).not.toBe(broken[0]);
+    expect(normalizeHistory(api, broken, model)[0]).toBe(first);
+  });
+
   test("a call without an output gets one after the calls made with it", () => {
     const items = [user("go"), call("a"), call("b"), output("a", "done"), user("and?")];
     expect(normalizeHistory(api, items, model)).toEqual([

@@ -7,14 +7,16 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createTransport } from "../../../src/providers/transport/node-transport.js";
+import { createTransport, readText } from "../../../src/providers/transport/node-transport.js";
 import type {
   PendingResponse,
   PostedRequest,
   ServerEvent,
   StreamBounds,
+  Transport,
 } from "../../../src/providers/transport/transport.js";
 import { begin, dataOf, serve, streaming } from "../loopback.js";
+import { startProxy } from "../proxy.js";
 
 const transport = createTransport({});
 
@@ -30,27 +32,28 @@ function post(url: string, through = transport): Promise<PendingResponse> {
   return startPost(url, through).answer;
 }
 
-async function read(url: string, bounds: Partial<StreamBounds> = {}): Promise<ServerEvent[]> {
+async function read(
+  url: string,
+  bounds: Partial<StreamBounds> = {},
+  through: Transport = transport,
+): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
-  for await (const event of transport.events(await post(url), boundsOf(bounds))) events.push(event);
+  for await (const event of through.events(await post(url, through), boundsOf(bounds))) events.push(event);
   return events;
 }
 
 const data = (text: string): ServerEvent => ({ event: "", data: text });
 
 describe("the response", () => {
-  test("fetch reads a JSON response", async () => {
+  test("a short response is read as text", async () => {
     const { url, requests } = await serve((response) => {
       response.writeHead(200, { "content-type": "application/json", "x-request-id": "r1" });
       response.end('{"a":"ü"}');
     });
-    const response = await transport.fetch(`${url}/path?q=1`, {
-      method: "POST",
-      body: "ü",
-      headers: { "x-test": "1" },
-    });
-    expect([response.status, response.ok, response.headers.get("x-request-id")]).toEqual([200, true, "r1"]);
-    expect(await response.json()).toEqual({ a: "ü" });
+    const head = { url: new URL(`${url}/path?q=1`), headers: { "x-test": "1" } };
+    const response = await transport.post(head, () => "ü").answer;
+    expect(response.headers["x-request-id"]).toBe("r1");
+    expect(await readText(response.body, 1_000)).toBe('{"a":"ü"}');
     expect(requests).toMatchObject([
       { path: "/path?q=1", body: "ü", headers: { "x-test": "1", "content-length": "2" } },
     ]);
@@ -94,8 +97,6 @@ describe("the response", () => {
       response.write("x".repeat(50_000));
       response.end("x".repeat(5_000_000));
     });
-    const response = await transport.fetch(url);
-    expect([response.status, (await response.text()).length]).toEqual([500, 65_536]);
     await expect(post(url)).rejects.toMatchObject({ status: 500, body: "x".repeat(65_536) });
   });
 
@@ -117,7 +118,6 @@ describe("the response", () => {
       retryable: false,
       message: expect.stringContaining(`to 127.0.0.1:${other.port}`),
     };
-    await expect(transport.fetch(url)).rejects.toMatchObject({ failure });
     await expect(post(url)).rejects.toMatchObject({ failure });
     expect(other.requests).toEqual([]);
   });
@@ -129,18 +129,13 @@ describe("the response", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const impatient = createTransport({}, { connectTimeoutMs: 50 });
-    await expect(impatient.fetch(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
+    await expect(post(`https://127.0.0.1:${port}/`, impatient)).rejects.toMatchObject({
       failure: { code: "timeout", message: "cannot connect to 127.0.0.1 within 0.1 s", retryable: true },
     });
   });
 
   test("a refused connection rejects with the system's error code", async () => {
-    await expect(transport.fetch("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
-  });
-
-  test("fetch takes only URLs, and only text or bytes as body", async () => {
-    await expect(transport.fetch(new Request("http://127.0.0.1:1/"))).rejects.toThrow("needs a URL");
-    await expect(transport.fetch("http://127.0.0.1:1/", { body: new FormData() })).rejects.toThrow("text or bytes");
+    await expect(post("http://127.0.0.1:1/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 });
 
@@ -315,19 +310,14 @@ describe("connections", () => {
     await vi.waitFor(() => expect(open.size).toBe(0));
   });
 
-  test("an aborted fetch closes its connection at once", async () => {
-    const { url, open } = await serve((response, { path }) => {
-      if (path === "/half") response.writeHead(200).write("{");
-    });
-    for (const path of ["silent", "half"]) {
-      const aborting = new AbortController();
-      const asked = transport.fetch(`${url}/${path}`, { signal: aborting.signal });
-      await vi.waitFor(() => expect(open.size).toBe(1));
-      aborting.abort();
-      await expect(asked).rejects.toThrow(/aborted/);
-      await vi.waitFor(() => expect(open.size).toBe(0));
-    }
-    await expect(transport.fetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+  test("a request that is cancelled while a text is read closes its connection at once", async () => {
+    const { url, open } = await serve((response) => void response.writeHead(200).write("{"));
+    const sent = startPost(url);
+    const { body } = await sent.answer;
+    const text = readText(body, 1_000);
+    sent.cancel(new Error("enough"));
+    await expect(text).rejects.toThrow(/aborted|enough/);
+    await vi.waitFor(() => expect(open.size).toBe(0));
   });
 
   test("a hundred requests reuse their connections", async () => {
@@ -361,25 +351,64 @@ describe("connections", () => {
       });
     });
     for (let count = 0; count < 3; count += 1) {
-      expect(await (await transport.fetch(server.url, { method: "POST", body: "{}" })).json()).toEqual({});
+      expect(await readText((await post(server.url)).body, 1_000)).toBe("{}");
     }
     expect(server.connections).toBeGreaterThan(1);
   });
 });
 
-test("with a proxy configured, events are read from undici's web stream", async () => {
-  const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
-  const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
-  const answer = await post(server.url, proxied);
-  const seen: ServerEvent[] = [];
-  for await (const event of proxied.events(answer, boundsOf())) seen.push(event);
-  expect(seen).toEqual([data("1"), data("2")]);
-  const redirecting = await serve((response) => void response.writeHead(302, { location: server.url }).end());
-  await expect(proxied.fetch(redirecting.url)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
-  expect(server.requests).toHaveLength(1);
-  const failing = await serve((failed) => void failed.writeHead(503, { "retry-after": "2" }).end('{"error":"busy"}'));
-  const sent = post(failing.url, proxied);
-  await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
+describe("through a proxy", () => {
+  test("events are read, also in gzip", async () => {
+    const proxy = await startProxy();
+    const proxied = createTransport({ HTTP_PROXY: proxy.url });
+    const server = await serve(streaming("data: 1\n\n", "data: 2\n\n"));
+    expect(await read(server.url, {}, proxied)).toEqual([data("1"), data("2")]);
+    expect(server.requests).toMatchObject([{ body: "{}" }]);
+    const packing = await serve((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      response.end(gzipSync("data: 3\n\n"));
+    });
+    expect(await read(packing.url, {}, proxied)).toEqual([data("3")]);
+    expect(proxy.asked).toEqual([server, packing].map(({ port }) => `127.0.0.1:${port}`));
+  });
+
+  test("errors are reported and redirects are not followed", async () => {
+    const proxied = createTransport({ HTTP_PROXY: (await startProxy()).url });
+    const other = await serve(streaming("data: 1\n\n"));
+    const redirecting = await serve((response) => void response.writeHead(302, { location: other.url }).end());
+    await expect(post(redirecting.url, proxied)).rejects.toMatchObject({ failure: { code: "invalid_request" } });
+    expect(other.requests).toEqual([]);
+    const failing = await serve((failed) => void failed.writeHead(503, { "retry-after": "2" }).end('{"error":"busy"}'));
+    const sent = post(failing.url, proxied);
+    await expect(sent).rejects.toMatchObject({ status: 503, body: { error: "busy" }, retryAfter: "2" });
+  });
+
+  test("a cancelled request closes its connection at once, before and during the response", async () => {
+    const proxied = createTransport({ HTTP_PROXY: (await startProxy()).url });
+    const { url, open } = await serve((response, { path }) => {
+      if (path === "/stream") begin(response, "data: 1\n\n");
+    });
+    const waiting = startPost(`${url}/silent`, proxied);
+    await vi.waitFor(() => expect(open.size).toBe(1));
+    waiting.cancel(new Error("enough"));
+    await expect(waiting.answer).rejects.toThrow("enough");
+    await vi.waitFor(() => expect(open.size).toBe(0));
+
+    const streamed = startPost(`${url}/stream`, proxied);
+    const events = proxied.events(await streamed.answer, boundsOf());
+    expect(await events.next()).toEqual({ done: false, value: data("1") });
+    streamed.cancel(new Error("enough"));
+    await expect(events.next()).rejects.toMatchObject({ failure: { code: "network" } });
+    await vi.waitFor(() => expect(open.size).toBe(0));
+  });
+
+  test("hosts in NO_PROXY are reached directly", async () => {
+    const proxied = createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" });
+    const server = await serve(streaming("data: 1\n\n"));
+    expect(await read(server.url, {}, proxied)).toEqual([data("1")]);
+    const refused = createTransport({ HTTP_PROXY: "http://127.0.0.1:1" });
+    await expect(post(server.url, refused)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
 });
 
 test("close ends the idle connections of the transport", async () => {

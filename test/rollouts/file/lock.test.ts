@@ -13,11 +13,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openOwnerSocket } from "../../../src/actors/rollout-writer/rollout-locks.js";
 import type { LockOwner } from "../../../src/messages/actors/rollout-writer.js";
-import { releaseLock, acquireLock, probeSocket } from "../../../src/rollouts/file/lock.js";
+import { releaseLock, acquireLock, LockTemplates, probeSocket } from "../../../src/rollouts/file/lock.js";
 import { processStartTime } from "../../../src/base/process/process-state.js";
 import { runtimeDirectory, socketPath } from "../../../src/rollouts/file/runtime-directory.js";
 import { bundleModule } from "../../support/bundle.js";
@@ -87,6 +88,44 @@ test("a lock is taken by one owner, again by the same owner, and by another afte
   await one.close();
   await two.close();
   expect(readdirSync(run())).toEqual([]);
+});
+
+test("locks that are taken together are names of one file, of which nothing else remains", async () => {
+  const us = await openOwnerSocket(run());
+  const other = await openOwnerSocket(run());
+  const templates = new LockTemplates();
+  const rollouts = Array.from({ length: 100 }, (_, index) => join(directory, `conv_${index}.jsonl`));
+  const [first = "", second = "", ...rest] = rollouts;
+  expect(await acquireLock(first, other.owner, withoutForce)).toEqual({ status: "taken" });
+  leave(`${second}.lock`, await dead());
+  const outcomes = await Promise.all(rollouts.map((path) => acquireLock(path, us.owner, { force: false, templates })));
+  const owner = `this process (pid ${process.pid})`;
+  expect(outcomes).toEqual([{ status: "in_use", owner }, ...[second, ...rest].map(() => ({ status: "taken" }))]);
+  const inodes = new Set(rest.map((path) => statSync(`${path}.lock`).ino));
+  expect(inodes.size).toBe(1);
+  expect(statSync(`${rest[0]}.lock`).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(`${rest.at(-1)}.lock`, "utf8"))).toEqual(us.owner);
+  await setImmediate();
+  expect(readdirSync(directory).toSorted()).toEqual(
+    [...rollouts.map((path) => basename(`${path}.lock`)), "run"].toSorted(),
+  );
+  for (const path of rollouts) await releaseLock(path, us.owner);
+  expect(readdirSync(directory).toSorted()).toEqual(["conv_0.jsonl.lock", "run"]);
+  await us.close();
+  await other.close();
+});
+
+test("a lock is taken although another program has deleted the file that it should have been linked from", async () => {
+  const us = await openOwnerSocket(run());
+  const templates = new LockTemplates();
+  const before = join(directory, "before.jsonl");
+  expect(await acquireLock(before, us.owner, { force: false, templates })).toEqual({ status: "taken" });
+  for (const name of readdirSync(directory)) if (name.endsWith(".tmp")) rmSync(join(directory, name));
+  expect(await acquireLock(rollout, us.owner, { force: false, templates })).toEqual({ status: "taken" });
+  expect(locked()).toEqual(us.owner);
+  await setImmediate();
+  expect(readdirSync(directory).toSorted()).toEqual(["before.jsonl.lock", "conv.jsonl.lock", "run"]);
+  await us.close();
 });
 
 test("a lock is in use while its owner's process exists, even if it is stopped", async () => {

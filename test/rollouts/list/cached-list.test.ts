@@ -95,3 +95,12 @@ test("names in a cache cannot leave the directory", () => {
   writeFileSync(cache, text);
   expect(knownList(directory, cache, { limit: 1 })).toBeUndefined();
 });
+
+test("a cache whose end is missing is ignored", () => {
+  list();
+  const text = readFileSync(cache, "utf8");
+  writeFileSync(cache, `${text.split("\n").slice(0, 10).join("\n")}\n`);
+  expect(knownList(directory, cache, { limit: 9 })).toHaveLength(9);
+  expect(knownList(directory, cache, { limit: 10 })).toBeUndefined();
+  expect(list({ limit: 10 })).toHaveLength(10);
+});

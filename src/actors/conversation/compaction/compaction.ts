@@ -24,6 +24,7 @@ import type { ConversationContext } from "../conversation-context.js";
 import type { ConversationCell } from "../state/live-state.js";
 import type { Settings } from "../state/settings.js";
 import { usageInfo } from "../turn/turn-budget.js";
+import { compactionBlock } from "../turn/turn-hooks.js";
 import { ContextSize, historyRequest } from "./context-size.js";
 
 /** Above this fraction of the limit a summary is prepared: at 0.6 of the window, for use at 0.8. */
@@ -161,7 +162,7 @@ export class AutoCompaction {
   async #compact(isUrgent: boolean, signal: AbortSignal): Promise<void> {
     const isWaiting = (): boolean => this.#isBackground && !isUrgent && this.#preparation?.status === "running";
     if (isWaiting()) return;
-    const plan = await askForPlan(this.#context, { ...this.#request, isUrgent }, signal);
+    const plan = await askForPlan(this.#context, { ...this.#request, isUrgent, isMeasured: true }, signal);
     if (signal.aborted || isWaiting()) return;
     if (plan.status === "planned" && (plan.tokensBefore <= this.#limit || plan.cut === 0)) return;
     // A strategy without a summary has nothing to prepare.
@@ -258,16 +259,30 @@ export async function compactHistory(
   const { trigger, submissionId } = request;
   const plan = request.plan ?? (await askForPlan(context, request, signal));
   if (signal.aborted && plan.status === "failed") return { status: "aborted" };
-  const { strategy, tokensBefore } = plan.status === "planned" ? plan : unplanned(context, request);
-  publish({ type: "compaction_start", trigger, strategy, estimated_tokens: tokensBefore }, submissionId);
+  const block = await compactionBlock(context, request, signal);
+  if (block !== undefined) return blockedByHook(context, block, submissionId);
+  const { strategy, tokensBefore: estimated } = plan.status === "planned" ? plan : unplanned(context, request);
+  publish({ type: "compaction_start", trigger, strategy, estimated_tokens: estimated }, submissionId);
   const outcome = await tryToCompact(context, request, plan, signal);
-  const [tokens_after, summary] =
-    outcome.status === "compacted" ? [outcome.tokensAfter, shortened(outcome.summary)] : [tokensBefore, ""];
+  const { tokensBefore, tokensAfter, summary } =
+    outcome.status === "compacted" ? outcome : { tokensBefore: estimated, tokensAfter: estimated, summary: "" };
   publish(
-    { type: "compaction_end", outcome: outcome.status, tokens_before: tokensBefore, tokens_after, summary },
+    {
+      type: "compaction_end",
+      outcome: outcome.status,
+      tokens_before: tokensBefore,
+      tokens_after: tokensAfter,
+      summary: shortened(summary),
+    },
     submissionId,
   );
   return outcome;
+}
+
+function blockedByHook({ publish }: ConversationContext, block: string, submissionId: string): CompactionOutcome {
+  const reason = `a hook blocked the compaction: ${block}`;
+  publish({ type: "warning", message: `The history was not compacted: ${reason}` }, submissionId);
+  return { status: "kept", reason };
 }
 
 function unplanned(
@@ -307,10 +322,11 @@ async function tryToCompact(
 /** A failing compactor is reported as an outcome, because the history is unchanged. */
 async function askForPlan(
   context: ConversationContext,
-  { settings, strategy, isUrgent }: Pick<CompactionRequest, "settings" | "strategy" | "isUrgent">,
+  request: Pick<CompactionRequest, "settings" | "strategy" | "isUrgent"> & { readonly isMeasured?: boolean },
   signal: AbortSignal,
 ): Promise<PlanAnswer> {
-  const op = { type: "plan", ...(await historyRequest(context, settings)), strategy, isUrgent } as const;
+  const { settings, strategy, isUrgent, isMeasured } = request;
+  const op = { type: "plan", ...(await historyRequest(context, settings)), strategy, isUrgent, isMeasured } as const;
   try {
     return await context.compaction.compactor.ask(op, signal);
   } catch (error) {

@@ -1,26 +1,34 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { v7 as uuidv7 } from "uuid";
 import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
 import type { TokenEstimates } from "../../../compaction/tokens/token-estimates.js";
 import { type ContextWindow, contextWindow, factsOf, priceOf } from "../../../config/models/models.js";
 import { type Homes, privatePaths } from "../../../config/paths.js";
-import { ProjectFinder, type ProjectRoots, isTrustedRoot, readGitInfo } from "../../../config/project/project.js";
+import type { ProjectCommands } from "../../../config/project/project-config.js";
+import { ProjectFinder, type ProjectRoots, readGitInfo } from "../../../config/project/project.js";
+import { isTrustedRoot } from "../../../config/project/trust.js";
 import { configuredKeys } from "../../../config/providers/vendors.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
+import type { LearningRedactor } from "../../../config/secrets/text-redactor.js";
 import { effectiveGroup, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "../../../messages/actors/knowledge.js";
 import { type Config, ProviderName } from "../../../messages/config.js";
 import type { CompactorAnswers, CompactorOp, ModelTarget } from "../../../messages/actors/compactor.js";
 import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { HooksConfig } from "../../../messages/hooks.js";
 import type { GitInfo } from "../../../messages/rollout-line.js";
 import { check } from "../../../base/parse.js";
+import { bareId } from "../../../base/text/conversation-id.js";
+import { quotedWord } from "../../../base/text/quoted-command.js";
 import { defaultRetry } from "../../../base/time/retry.js";
-import type { TextRedactor } from "../../../base/text/redaction.js";
 import { builtInProviders } from "../../../providers/offline/provider.js";
 import { clientProvider } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
 import { proxyVariables } from "../../../providers/transport/http-fetch.js";
 import type { Transport } from "../../../providers/transport/transport.js";
 import { wireProvider } from "../../../providers/wire-provider.js";
+import type { OpenedSandbox, SandboxRequest, Sandboxes } from "../../../sandbox/sandboxes.js";
 import { toolEnv } from "../../../tools/exec/tool-env.js";
 import { Toolbox } from "../../../tools/toolbox.js";
 import type { CpuPool } from "../../../workers/cpu-pool.js";
@@ -31,6 +39,8 @@ import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { ServerLeases } from "../../mcp/server-leases.js";
 import type { Ref } from "../../runtime/actor.js";
 import { OutputMemory } from "../calls/output-store.js";
+import { ConversationHooks } from "../hooks/conversation-hooks.js";
+import { Permissions } from "../calls/permissions.js";
 import type { CompactionContext, StartContext } from "../conversation-context.js";
 import type { ManagerOptions } from "./manager-options.js";
 import { type Settings, type ResolvedSettings, resolveSettings } from "../state/settings.js";
@@ -54,7 +64,7 @@ interface HostParts {
   readonly credentials: CredentialResolver;
   readonly servers: ServerLeases;
   readonly knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
-  readonly redactor: TextRedactor;
+  readonly redactor: LearningRedactor;
   readonly pool: CpuPool;
 }
 
@@ -64,6 +74,27 @@ interface OwnParts extends Pick<OpenedRollout, "blobs" | "snapshots"> {
   readonly prompt: ConversationPrompt;
   readonly sessionSource: SessionSource;
   readonly servers: ConversationServers | undefined;
+}
+
+interface ProjectHooks {
+  readonly root: string;
+  /** Empty unless the user trusts them. */
+  readonly config: HooksConfig;
+}
+
+/** The servers and hooks that a conversation gets from its project. */
+interface OpenedProject {
+  readonly servers: ConversationServers | undefined;
+  readonly hooks: ProjectHooks;
+  readonly notice: string | undefined;
+}
+
+interface OwnHooks {
+  readonly conversationId: string;
+  readonly rolloutPath: string | null;
+  readonly project: ProjectHooks;
+  /** Undefined when the conversation only woke. */
+  readonly opened: "startup" | "resume" | undefined;
 }
 
 /** The resources that all conversations of a thread share: the store, providers, tools, servers, instructions and compaction. */
@@ -77,7 +108,9 @@ export class ConversationHost {
   readonly #outputMemory = new OutputMemory();
   readonly #toolEnv: Readonly<Record<string, string>>;
   readonly #privatePaths: readonly string[];
+  readonly #permissions: Permissions;
   readonly #context: ProjectContext;
+  #sandboxes: Promise<Sandboxes> | undefined;
   readonly #gitInfos = new Map<string, Promise<GitInfo | undefined>>();
 
   constructor(parts: HostParts) {
@@ -92,6 +125,13 @@ export class ConversationHost {
     });
     this.#tools = new Toolbox(parts.options.tools ?? [], this.#context.idleTools);
     this.#privatePaths = privatePaths(parts.homes);
+    const { directory } = parts.config.persistence ?? {};
+    this.#permissions = new Permissions({
+      homes: parts.homes,
+      userHome: homedir(),
+      rules: parts.options.rules ?? {},
+      conversationFolders: directory === undefined ? [] : [resolve(parts.homes.home, directory)],
+    });
     this.#toolEnv = toolEnv(parts.options.env ?? {}, parts.config.toolEnv ?? []);
     this.#providers = new Providers(parts.options, {
       credentials: parts.credentials,
@@ -146,16 +186,33 @@ export class ConversationHost {
     return this.#providers.summaryBy(target);
   }
 
-  /** Leases the servers of a project, with a notice for the user. */
-  async openServers({ realRoot }: Pick<ProjectRoots, "realRoot">): Promise<{
-    readonly servers: ConversationServers | undefined;
-    readonly notice: string | undefined;
-  }> {
-    const { lease, notice } = await this.#parts.servers.open(realRoot);
-    if (lease === undefined) return { servers: undefined, notice };
+  /** Leases the servers of a project and reads its hooks, with a notice for the user. */
+  async openProject({ realRoot }: Pick<ProjectRoots, "realRoot">): Promise<OpenedProject> {
+    const project = await this.#parts.servers.project(realRoot);
+    const { lease, notice } = await this.#parts.servers.open(project);
+    const hooks = { root: realRoot, config: project.isAllowed ? project.hooks : {} };
+    const notices = [notice, unusedHooksNotice(project)].filter((text) => text !== undefined);
+    const opened = { hooks, notice: notices.length === 0 ? undefined : notices.join("\n") };
+    if (lease === undefined) return { ...opened, servers: undefined };
     const { ConversationServers: Servers } = await import("../../mcp/conversation-servers.js");
     const own = { names: this.#tools.byName.keys(), specs: () => this.#tools.specs };
-    return { servers: new Servers(lease, own), notice };
+    return { ...opened, servers: new Servers(lease, own) };
+  }
+
+  /** The hooks of a conversation; undefined when there are none. */
+  hooks(own: OwnHooks): ConversationHooks | undefined {
+    const { hooks: functions = {} } = this.#parts.options;
+    const commands = [this.config.hooks ?? {}, own.project.config].filter((config) => Object.keys(config).length > 0);
+    if (commands.length + Object.keys(functions).length === 0) return undefined;
+    return new ConversationHooks({
+      commands,
+      functions,
+      env: this.#toolEnv,
+      projectRoot: own.project.root,
+      sessionId: bareId(own.conversationId),
+      transcriptPath: own.rolloutPath,
+      opened: own.opened,
+    });
   }
 
   /** The part of a conversation's context that its host provides. */
@@ -173,6 +230,9 @@ export class ConversationHost {
       toolSpecs: () => servers?.specs ?? this.#tools.specs,
       toolEnv: this.#toolEnv,
       privatePaths: this.#privatePaths,
+      openSandbox: ({ cwd, sandbox }) => this.#openSandbox({ conversationId, cwd, sandbox }),
+      permissions: this.#permissions,
+      maskOutput: (text) => this.#parts.redactor.maskOutput(text),
       outputMemory: this.#outputMemory,
       limits: effectiveGroup(config, "turnLimits"),
       compaction: this.#compaction(conversationId),
@@ -185,15 +245,24 @@ export class ConversationHost {
       isTrusted: (root) => isTrustedRoot(this.#parts.homes.home, root),
       price: ({ model }) => priceOf(model, config.models),
       facts: ({ model }) => factsOf(model, config.models),
-      countTokens: (text) => this.#parts.estimates.ofText(text),
       now: () => this.now(),
       newId: uuidv7,
     };
   }
 
-  /** Releases the connections to providers; no turn may be running any more. */
+  /** Releases the connections to providers and the folders of sandboxes; no turn may be running any more. */
   async close(): Promise<void> {
     await this.#providers.close();
+    await (await this.#sandboxes)?.close();
+  }
+
+  /** Loaded on first use: most conversations begin without a command. */
+  async #openSandbox(request: SandboxRequest): Promise<OpenedSandbox> {
+    this.#sandboxes ??= import("../../../sandbox/sandboxes.js").then(
+      ({ Sandboxes: Loaded }) =>
+        new Loaded({ homes: this.#parts.homes, config: this.config, env: this.#parts.options.env ?? {} }),
+    );
+    return await (await this.#sandboxes).open(request);
   }
 
   #compaction(conversationId: string): CompactionContext {
@@ -223,8 +292,16 @@ export class ConversationHost {
   }
 }
 
+/** A user who has explicitly distrusted the project needs no notice. */
+function unusedHooksNotice({ trust, isChanged, hooks, root }: ProjectCommands): string | undefined {
+  if ((trust !== undefined && !isChanged) || Object.keys(hooks).length === 0) return undefined;
+  const why = isChanged ? "you have not trusted them as they are now" : "the project is not trusted";
+  const what = `This project's hooks (${Object.keys(hooks).join(", ")}) are not run, because ${why}`;
+  return `${what}. See: cody hooks list. To trust ${isChanged ? "them" : "it"}: cody trust ${quotedWord(root)}`;
+}
+
 /** The part of a conversation's context that its host provides. */
-type HostedContext = Omit<StartContext, "cell" | "rollout" | "eventRoom"> & { readonly maxFileBytes: number };
+type HostedContext = Omit<StartContext, "cell" | "rollout" | "hooks" | "eventRoom"> & { readonly maxFileBytes: number };
 
 interface ProviderParts {
   readonly credentials: CredentialResolver;

@@ -7,7 +7,9 @@ import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
 import { Config } from "../../../messages/config.js";
+import { hookEvents } from "../../../messages/hooks.js";
 import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
+import { RuleLists } from "../../../messages/tools/permissions.js";
 import { StartSource } from "../../../messages/turn-context.js";
 import type { ModelClient } from "../../../providers/client-provider.js";
 import type { Provider } from "../../../providers/provider.js";
@@ -17,6 +19,7 @@ import type { Tokenizer } from "../../compactor/tokenizer.js";
 import type { RolloutOutbox } from "../../rollout-writer/outbox.js";
 import type { TurnRecorder } from "../../rollout-writer/recorder.js";
 import type { Conversation } from "../handle.js";
+import type { HookFunctions } from "../hooks/conversation-hooks.js";
 
 const amount = z.custom((value) => typeof value === "number" && value >= 0, "must be 0 or more");
 
@@ -26,6 +29,11 @@ const callback = z.custom((value) => typeof value === "function", "must be a fun
 const maxThreads = 64;
 
 const table = z.custom(isRecord, "must be an object");
+
+const HookFunctionsOption = z.partialRecord(
+  z.enum(hookEvents),
+  z.array(z.strictObject({ matcher: z.string().optional(), hooks: z.array(callback) })),
+);
 
 const shape = {
   home: z.string().optional(),
@@ -39,10 +47,12 @@ const shape = {
   compactionStrategies: z.array(withMethods("plan")).optional(),
   providers: z.array(withMethods("stream")).optional(),
   tools: z.array(withMethods("command", "run")).optional(),
+  hooks: HookFunctionsOption.optional(),
   retry: z.strictObject({ maxRetries: amount, baseDelayMs: amount, maxDelayMs: amount }).optional(),
   outbox: table.optional(),
   now: callback.optional(),
   log: callback.optional(),
+  rules: RuleLists.optional(),
   source: StartSource.optional(),
   idleAfter: amount.optional(),
   threads: z.union([z.literal("auto"), z.number().int().min(0).max(maxThreads)]).optional(),
@@ -79,12 +89,16 @@ export interface ManagerOptions {
   readonly providers?: readonly Provider[];
   /** Tools besides the built-in ones; one with the name of a built-in tool replaces it. */
   readonly tools?: readonly Tool[];
+  /** Functions that run before and after tools and turns, in the shape of Claude Code's SDK; they run in this thread. */
+  readonly hooks?: HookFunctions;
   readonly retry?: RetryPolicy;
   /** A writer that is already running; it is stopped with the manager. */
   readonly outbox?: RolloutOutbox;
   readonly now?: () => Date;
   /** Receives log text: a bounded part of the stderr output of MCP servers. */
   readonly log?: (text: string) => void;
+  /** Rules about what tools may do, besides those in cody's home. */
+  readonly rules?: RuleLists;
   /** How this manager's conversations are started, as recorded in their first line. */
   readonly source?: StartSource;
   /**
@@ -95,14 +109,14 @@ export interface ManagerOptions {
   /**
    * The number of worker threads that host conversations; `auto` is one for each core but one. 0 by default: all
    * conversations run in this thread. Conversations that are not saved, and all conversations of a manager with injected
-   * objects (`client`, `providers`, `tools`, `tokenizer`, `compactionStrategies`, `recorder`, `now`), always do.
+   * objects (`client`, `providers`, `tools`, `hooks`, `tokenizer`, `compactionStrategies`, `recorder`, `now`), always do.
    */
   readonly threads?: "auto" | number;
   /** The memory for JavaScript objects of each such thread, in megabytes; a thread that needs more is replaced. */
   readonly threadHeapMb?: number;
   /**
-   * A module that every thread with conversations loads. It may export `providers`, `tools` and a `tokenizer`, like the
-   * options of the same names.
+   * A module that every thread with conversations loads. It may export `providers`, `tools`, `hooks` and a `tokenizer`,
+   * like the options of the same names.
    */
   readonly setup?: URL;
 }

@@ -16,13 +16,12 @@ import { FileStamps } from "../../../tools/files/file-stamps.js";
 import type { ConversationServers } from "../../mcp/conversation-servers.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import { spawn } from "../../runtime/spawn.js";
-import { isUnanswered } from "../calls/call-items.js";
 import type { ConversationLink, EventSink } from "../channel.js";
 import { conversation, lostInput } from "../conversation.js";
 import { isPaginated, nameLine, readParent } from "../saved/saved-conversations.js";
 import type { ConversationCell } from "../state/live-state.js";
 import { recordedConfig, type Settings, toTurnContext } from "../state/settings.js";
-import { apply, type ConversationState, emptyState, Transcript } from "../state/state.js";
+import { apply, type ConversationState, emptyState, isUnanswered, Transcript } from "../state/state.js";
 import type { OpenedRollout, StoredState } from "../store/store.js";
 import { Recording } from "../turn/recording.js";
 import type { ConversationPrompt } from "../turn/system-prompt.js";
@@ -102,7 +101,7 @@ async function create(host: ConversationHost, request: Creation, sink: EventSink
   const saved = outcome.status === "not_saved" ? outcome : await rollout.flush();
   const indexed = saved.status === "saved" ? await indexName(host, conversationId, state, "rename") : saved;
   const indexFailure = saved.status === "saved" && indexed.status === "not_saved" ? indexed.reason : undefined;
-  const { servers, notice: serverNotice } = await host.openServers(project);
+  const { servers, hooks, notice: projectNotice } = await host.openProject(project);
   const copied =
     resumes === undefined ? undefined : `Only Codex can write to ${resumes}, so this conversation is a copy of it`;
   return start(host, sink, {
@@ -114,10 +113,11 @@ async function create(host: ConversationHost, request: Creation, sink: EventSink
     prompt,
     project,
     servers,
+    hooks,
     saved,
     sessionSource: resumes === undefined ? host.source : { resume: resumes },
     continuesOpenTurn: false,
-    notice: joinNotices([notice, opened.notice, copied, folder?.notice, indexFailure, serverNotice]),
+    notice: joinNotices([notice, opened.notice, copied, folder?.notice, indexFailure, projectNotice]),
     recordedCwd: recorded.cwd,
   });
 }
@@ -145,13 +145,14 @@ async function resume(
       : { settings: reopening.settings, notice: undefined };
   const { provider, model, cwd } = settings;
   const now = host.now();
-  const opened = await host.store.open({ conversationId, mode: "append", provider, model, now, cwd, force });
-  const { outcome, rollout } = opened;
-  refuseInUse(conversationId, outcome);
-  const [prompt, project] = await Promise.all([
+  // Searched while the file is opened, so that conversations which are opened together share the searches.
+  const [opened, prompt, project] = await Promise.all([
+    host.store.open({ conversationId, mode: "append", provider, model, now, cwd, force }),
     host.openPrompt(cwd, reopening?.memory?.shownNotices),
     host.projects.find(cwd),
   ]);
+  const { outcome, rollout } = opened;
+  refuseInUse(conversationId, outcome);
   // Another process may have written between reading the file and taking the lock.
   const isChanged = outcome.status === "open" && outcome.bytes !== 0 && outcome.bytes !== before.bytes;
   const { state, shown, skipped } = isChanged ? await loadOrClose(host, conversationId, rollout) : before;
@@ -159,8 +160,8 @@ async function resume(
   if (hasNewChoice(state, settings, changes)) remember(host, state, settings, rollout);
   await indexName(host, conversationId, state, "repair");
   await indexPin(host, conversationId, state, "repair");
-  const { servers, notice: serverNotice } = await host.openServers(project);
-  const notices = [notice, opened.notice, folder.notice, tornNotice(outcome), skippedNotice(skipped), serverNotice];
+  const { servers, hooks, notice: projectNotice } = await host.openProject(project);
+  const notices = [notice, opened.notice, folder.notice, tornNotice(outcome), skippedNotice(skipped), projectNotice];
   return start(host, sink, {
     ...opened,
     conversationId,
@@ -170,6 +171,7 @@ async function resume(
     prompt,
     project,
     servers,
+    hooks,
     saved: { status: "saved" },
     sessionSource: reopening?.memory?.sessionSource ?? { resume: conversationId },
     continuesOpenTurn: rollout.path !== null,
@@ -188,6 +190,7 @@ interface Prepared extends Pick<OpenedRollout, "rollout" | "blobs" | "snapshots"
   readonly prompt: ConversationPrompt;
   readonly project: ProjectRoots;
   readonly servers: ConversationServers | undefined;
+  readonly hooks: Parameters<ConversationHost["hooks"]>[0]["project"];
   readonly saved: SaveOutcome;
   readonly sessionSource: SessionSource;
   readonly recordedCwd: string | undefined;
@@ -204,6 +207,13 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
   // The compactor's summary is of this history, unless another process has appended to it.
   const kept = memory?.prepared?.bytes === rollout.bytes ? memory.prepared : undefined;
   const context = host.startContext(prepared);
+  const source = typeof prepared.sessionSource === "string" ? "startup" : "resume";
+  const hooks = host.hooks({
+    conversationId,
+    rolloutPath: rollout.path,
+    project: prepared.hooks,
+    opened: reopening === undefined ? source : undefined,
+  });
   for (const folder of memory?.untracked ?? []) context.changes?.untracked.add(folder);
   const cell: ConversationCell = {
     state,
@@ -229,6 +239,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     { ...conversation, name: `conversation ${conversationId}` },
     {
       ...context,
+      hooks,
       cell,
       rollout,
       recordedCwd: prepared.recordedCwd,
@@ -263,6 +274,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     close: async () => {
       await rollout.close();
       await ref.stop();
+      hooks?.close();
       await servers?.release();
     },
   };

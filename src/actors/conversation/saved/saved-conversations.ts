@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { InvalidInputError, ConversationInUseError, EmptyRolloutError } from "../../../base/errors.js";
 import { shownId } from "../../../base/text/conversation-id.js";
 import { conversationName } from "../../../base/text/conversation-name.js";
@@ -95,6 +96,8 @@ async function pinSaved(store: Store, { pinned, ...where }: Pinning): Promise<Sa
 interface SavedAppend {
   readonly conversationId: string;
   readonly line: OwnLine;
+  /** Checks under the lock that the line may be appended; throws if not. */
+  readonly verify?: () => Promise<void>;
   readonly now: Date;
   readonly force: boolean;
 }
@@ -103,13 +106,19 @@ interface SavedAppend {
  * Appends a line to a conversation that is not open, without resuming it: a turn that waits in it keeps waiting. Its
  * modification time is kept, because nothing was said in it. Does nothing if only Codex may append to the file.
  */
-async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
-  const { conversationId, line, now, force } = request;
+export async function appendSaved(store: Store, request: SavedAppend): Promise<SaveOutcome> {
+  const { conversationId, line, verify, now, force } = request;
   if (await isCodexOnly(store, conversationId)) return { status: "saved" };
   const labels = { provider: "unknown", model: "unknown", cwd: "/" };
   const { outcome, rollout } = await store.open({ conversationId, mode: "append", ...labels, now, force });
   if (outcome.status === "in_use") throw new ConversationInUseError(conversationId, outcome.owner);
   const before = rollout.path === null ? undefined : await readFileTime(rollout.path);
+  try {
+    await verify?.();
+  } catch (error) {
+    await rollout.close();
+    throw error;
+  }
   rollout.append(line);
   const saved = await rollout.flush();
   if (saved.status === "saved" && rollout.path !== null && before !== undefined) {
@@ -153,18 +162,33 @@ export interface ListOptions {
 }
 
 /** Lists all saved and live conversations, newest first. */
-export function listed(
-  saved: readonly ConversationMetadata[],
+export async function listed(
+  store: Store,
   live: readonly Conversation[],
   now: Date,
   { project, limit }: ListOptions,
-): ConversationMetadata[] {
+): Promise<ConversationMetadata[]> {
+  const saved = await store.list(project === undefined ? { limit } : {});
   const known = new Set(saved.map(({ id }) => id));
-  const unsaved = live.filter(({ id }) => !known.has(id)).map((conversation) => metadataOf(conversation, now));
-  return [...saved, ...unsaved]
+  const others = live.filter(({ id }) => !known.has(id));
+  // Only a full page leaves out conversations that are saved.
+  const last = limit === undefined || saved.length < limit ? undefined : saved[limit - 1];
+  const changedAt =
+    last === undefined ? [] : await Promise.all(others.map(({ rolloutPath }) => changeTime(rolloutPath)));
+  const unsaved = others.filter((_, index) => (changedAt[index] ?? Infinity) > (last?.updatedAt ?? 0));
+  return [...saved, ...unsaved.map((conversation) => metadataOf(conversation, now))]
     .filter(({ cwd }) => project === undefined || cwd === project)
     .toSorted((a, b) => b.updatedAt - a.updatedAt)
     .slice(0, limit);
+}
+
+/** Returns the time of a file's last change; undefined if there is no file. */
+async function changeTime(path: string | null): Promise<number | undefined> {
+  if (path === null) return undefined;
+  return await lstat(path).then(
+    ({ mtimeMs }) => Math.floor(mtimeMs),
+    () => undefined,
+  );
 }
 
 function metadataOf(live: Conversation, now: Date): ConversationMetadata {

@@ -80,6 +80,8 @@ export interface ConversationCell {
   tokenRatio: number | undefined;
   /** The system prompt that the handle knows. */
   prompt: string;
+  /** The model that the user was last told to have no known price. */
+  unpricedModel?: string;
 }
 
 /** The running turn, or the last one, with the data that is not in the rollout because it is unfinished. */

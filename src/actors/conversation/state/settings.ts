@@ -86,6 +86,8 @@ interface ResolveInput {
   /** The providers in this process; undefined when an injected client replaces all providers. */
   readonly inProcess: ReadonlySet<string> | undefined;
   readonly cwd: string;
+  /** `other` for commands that must not fall back to the offline model; `chat` by default. */
+  readonly command?: "chat" | "other";
 }
 
 /** Resolves the settings that a conversation starts with. */
@@ -94,7 +96,7 @@ export function resolveSettings(input: ResolveInput): ResolvedSettings {
   const { notice, ...found } = chooseProvider(input);
   const present = {
     approvalPolicy: effectiveSetting(config, "approvalPolicy"),
-    sandbox: effectiveSetting(config, "sandbox"),
+    sandbox: effectiveSetting(config, "sandbox.mode"),
   };
   const requested = {
     approvalPolicy: conversation.approvalPolicy ?? present.approvalPolicy,
@@ -129,14 +131,21 @@ function stricterPoliciesNotice({ approvalPolicy, sandbox }: Policies, requested
 
 type FoundProvider = Omit<Extract<ResolvedProvider, { ok: true }>, "ok"> & Pick<Settings, "isApiChosen">;
 
-function chooseProvider({ config, recorded = {}, conversation, env, inProcess }: ResolveInput): FoundProvider {
+function chooseProvider({
+  config,
+  recorded = {},
+  conversation,
+  env,
+  inProcess,
+  command = "chat",
+}: ResolveInput): FoundProvider {
   const { providers, models } = config;
   const auth = conversation.auth ?? config.auth;
   const choice = mergeChoice([config, recorded, conversation], { env, providers, auth }, models);
   if (inProcess === undefined) return { provider: choice.provider ?? "client", model: choice.model ?? "client" };
   const { withoutKey } = conversation;
   const providerConfig = { ...choice, providers, models, auth };
-  const found = resolveProvider({ config: providerConfig, env, inProcess, withoutKey, command: "chat" });
+  const found = resolveProvider({ config: providerConfig, env, inProcess, withoutKey, command });
   if (!found.ok) throw new InvalidInputError(found.message);
   const { ok: _, ...rest } = found;
   // A recorded API choice holds only for the recorded provider.

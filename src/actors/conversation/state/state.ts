@@ -61,7 +61,15 @@ export interface RecordedPin {
 export interface RecordedApproval {
   readonly request: ApprovalRequest;
   readonly requestedAt: string;
+  /** An answer that is not applied yet, so that the call has not run. */
+  readonly answer?: ReviewDecision;
+  /** The answer that was applied: the call may have run. */
   readonly decision?: ReviewDecision;
+}
+
+/** Whether nobody has answered a request. */
+export function isUnanswered(approval: RecordedApproval | undefined): boolean {
+  return approval !== undefined && approval.decision === undefined && approval.answer === undefined;
 }
 
 export function emptyState(): ConversationState {
@@ -157,6 +165,10 @@ function applyRecord(
   } else if (payload.type === "approval_decided") {
     const pending = state.approvals.get(payload.call_id);
     if (pending !== undefined) state.approvals.set(payload.call_id, { ...pending, decision: payload.decision });
+  } else if (payload.type === "approval_answered") {
+    const pending = state.approvals.get(payload.call_id);
+    if (pending !== undefined && pending.request.approval_id === payload.approval_id && isUnanswered(pending))
+      state.approvals.set(payload.call_id, { ...pending, answer: payload.decision });
   }
 }
 

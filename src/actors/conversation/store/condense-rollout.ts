@@ -25,6 +25,7 @@ const recordUses: Uses<CodyPayload["type"]> = {
   history_replaced: "replaces",
   approval_requested: "kept",
   approval_decided: "kept",
+  approval_answered: "kept",
   named: "kept",
   imported: "passing",
   blob: "passing",

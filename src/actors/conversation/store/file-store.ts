@@ -19,8 +19,10 @@ import { lineEncoder } from "../../../rollouts/file/encode.js";
 import { nodeFileSystem } from "../../../rollouts/file/file-system.js";
 import { newRolloutPath } from "../../../rollouts/layout.js";
 import { findById, findByIdOrName, type NamedDirectory } from "../../../rollouts/list/find-conversation.js";
-import type { RolloutName } from "../../../rollouts/list/layout-files.js";
-import { type ConversationSummary, listConversations, type ListOptions } from "../../../rollouts/list/list.js";
+import { type RolloutName, rolloutsIn } from "../../../rollouts/list/layout-files.js";
+import { DirectoryList } from "../../../rollouts/list/directory-list.js";
+import { headCachePath } from "../../../rollouts/list/head-cache.js";
+import { type ConversationSummary, datedFiles, inParallel, type ListOptions } from "../../../rollouts/list/list.js";
 import {
   readNames,
   withNames,
@@ -29,6 +31,7 @@ import {
   withPins,
   writePin,
 } from "../../../rollouts/list/names-and-pins.js";
+import { readPendingApproval } from "../../../rollouts/list/pending-approvals.js";
 import { nodeRepairFiles as files } from "../../../rollouts/file/replacement.js";
 import { rolloutId } from "../../../rollouts/file/rollout-id.js";
 import type { CpuPool } from "../../../workers/cpu-pool.js";
@@ -126,8 +129,18 @@ export function fileStore(parts: FileStoreParts): Store {
     }
   }
 
-  async function listed(place: string, options: ListOptions = {}): Promise<SavedMetadata[]> {
-    const found = await listConversations(place, options);
+  const lists = new Map<string, DirectoryList>();
+
+  /** Shares the cached heads with `cody list`. */
+  function listOf(place: string): DirectoryList {
+    const list =
+      lists.get(place) ?? new DirectoryList({ ...cachePlace(place, places), mayWrite: outbox !== undefined });
+    lists.set(place, list);
+    return list;
+  }
+
+  async function listed(place: string, options: ListOptions): Promise<SavedMetadata[]> {
+    const found = await listOf(place).list(options);
     return withPins(
       withNames(found, await readNames(namesFile(place, codexHome))),
       await readPins(pinsFile(place, places)),
@@ -135,11 +148,9 @@ export function fileStore(parts: FileStoreParts): Store {
   }
 
   /** Lists the directory of another layout; of Codex's, only the conversations that cody has begun there. */
-  async function listedElsewhere(place: string): Promise<SavedMetadata[]> {
-    return await listed(
-      place,
-      isCodexDirectory(place, places) ? { files: await registeredIn(codexRegister, place) } : {},
-    );
+  async function listedElsewhere(place: string, options: ListOptions): Promise<SavedMetadata[]> {
+    const only = isCodexDirectory(place, places) ? { files: await registeredIn(codexRegister, place) } : {};
+    return await listed(place, { ...options, ...only });
   }
 
   return {
@@ -205,15 +216,51 @@ export function fileStore(parts: FileStoreParts): Store {
         writePin(pinsFile(place.directory, places), conversationId, { pinned, pinnedAt }, mode),
       );
     },
-    list: async () => {
-      const own = await listed(directory);
+    list: async ({ limit } = {}) => {
+      const options = limit === undefined ? {} : { limit };
+      const own = await listed(directory, options);
       const ids = new Set(own.map(({ id }) => id));
-      const others = await Promise.all(alsoListed.map((place) => listedElsewhere(place).catch(() => [])));
+      const others = await Promise.all(alsoListed.map((place) => listedElsewhere(place, options).catch(() => [])));
       const all = [...own, ...others.flat().filter(({ id }) => !ids.has(id))];
-      return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
+      return all.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1)).slice(0, limit);
     },
-    close: async () => outbox?.stop(),
+    close: async () => {
+      await Promise.all(Array.from(lists.values(), (list) => list.close()));
+      await outbox?.stop();
+    },
+    pendingApprovals: async (limit, except) => {
+      const codex = alsoListed.filter((place) => isCodexDirectory(place, places));
+      const own = [directory, ...alsoListed.filter((place) => !codex.includes(place))];
+      const found = await Promise.all([
+        ...own.map((place) => rolloutsIn(place).catch(() => [])),
+        ...codex.map((place) => registeredIn(codexRegister, place).catch(() => [])),
+      ]);
+      const dated = await datedFiles(found.flat().filter(({ id }) => !except.has(id)));
+      const newest = dated.slice(0, limit);
+      const pending = await inParallel(newest, async ({ id, path }) => ({
+        conversationId: id,
+        saved: await readPendingApproval(path),
+      }));
+      return pending.flatMap(({ conversationId, saved }) =>
+        saved === undefined ? [] : [{ conversationId, ...saved }],
+      );
+    },
+    pendingApproval: async (conversationId) => {
+      const saved = await readPendingApproval(await pathOf(conversationId));
+      return saved && { conversationId, ...saved };
+    },
   };
+}
+
+/** The cache of a directory's heads, which is that of `cody list`. */
+function cachePlace(
+  directory: string,
+  places: ConversationPlaces,
+): { directory: string; cache: string; isOwn: boolean } {
+  const { conversations, heads, codexHeads, registeredHeads } = homePaths(places.home);
+  if (directory === conversations) return { directory, cache: heads, isOwn: true };
+  const cache = directory === places.directory ? codexHeads : registeredHeads;
+  return { directory, cache: isCodexDirectory(directory, places) ? cache : headCachePath(directory), isOwn: false };
 }
 
 /** The last known paths of conversations, so that the directory tree is not searched for every lookup. */

@@ -77,6 +77,9 @@ function recorderStore(recorder: TurnRecorder): Store {
     indexName: async () => ({ status: "off" }),
     indexPin: async () => ({ status: "off" }),
     list: async () => await recorder.list(),
+    // A recorder gets a turn when it has ended.
+    pendingApprovals: async () => [],
+    pendingApproval: async () => undefined,
     close: async () => undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { EventMsg } from "../../../messages/event.js";
 import type { OpenOutcome, SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { ConversationMetadata } from "../../../rollouts/list/list.js";
+import type { SavedApproval } from "../../../rollouts/list/pending-approvals.js";
 import { snapshotFolder } from "../../../rollouts/layout.js";
 import type { BlobStore } from "../../rollout-writer/blob-store.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
@@ -49,6 +50,11 @@ export interface StoredState extends Readonly<StoredLines["end"]> {
   readonly shown: readonly EventMsg[];
 }
 
+/** An approval request in a conversation's file. */
+export interface StoredApproval extends SavedApproval {
+  readonly conversationId: string;
+}
+
 /** Stores conversations: in files, or in an injected recorder. */
 export interface Store {
   /**
@@ -72,7 +78,12 @@ export interface Store {
   indexName(conversationId: string, named: RecordedName, mode: "rename" | "repair"): Promise<SaveOutcome>;
   /** Writes the pin state to the index in the same way. */
   indexPin(conversationId: string, pin: RecordedPin, mode: "pin" | "repair"): Promise<SaveOutcome>;
-  list(): Promise<ConversationMetadata[]>;
+  /** Lists the saved conversations, newest first; those after the first `limit` may be missing. */
+  list(options?: { readonly limit?: number | undefined }): Promise<ConversationMetadata[]>;
+  /** Returns what the turns of the `limit` newest conversations wait for; `except` are not looked at. */
+  pendingApprovals(limit: number, except: ReadonlySet<string>): Promise<StoredApproval[]>;
+  /** Returns what the open turn of a conversation waits for. */
+  pendingApproval(conversationId: string): Promise<StoredApproval | undefined>;
   close(): Promise<void>;
 }
 
