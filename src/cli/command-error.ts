@@ -12,7 +12,18 @@ export class CommandError extends Error {
   }
 }
 
-export const exitCodes = { failed: 1, usage: 2, truncated: 5, unexpected: 70, notSaved: 74, interrupted: 130 } as const;
+export const exitCodes = {
+  failed: 1,
+  usage: 2,
+  /** A call needed approval, and nobody could be asked. */
+  unapproved: 3,
+  /** The turn was stopped at one of its limits. */
+  limit: 4,
+  truncated: 5,
+  unexpected: 70,
+  notSaved: 74,
+  interrupted: 130,
+} as const;
 
 /** An error in the command line itself. */
 export function usageError(message: string, ...hints: string[]): CommandError {

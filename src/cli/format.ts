@@ -51,6 +51,13 @@ export function numberFlag(flag: string, text: string | undefined): number | und
   return number;
 }
 
+/** The positive number given to a flag, such as 2.50. Throws for any other text. */
+export function amountFlag(flag: string, text: string): number {
+  const amount = /^\d{1,9}(?:\.\d{1,9})?$/.test(text) ? Number(text) : 0;
+  if (amount > 0) return amount;
+  throw usageError(`${flag}: expected a positive number such as 2.50, not '${text}'`);
+}
+
 /** A number of tokens for people: 950, 1.2k, 142k, 1.2M. */
 export function tokenText(tokens: number): string {
   if (tokens < 1_000) return `${tokens}`;
@@ -95,4 +102,15 @@ export function fitted(text: string, maxCells: number): string {
     if (cells <= maxCells - signCells) end = at + 1;
   }
   return text;
+}
+
+/** The rows of a table as lines with aligned columns. */
+export function columnLines(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
 }

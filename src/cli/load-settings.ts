@@ -9,7 +9,7 @@ import { quotedWord } from "../base/text/quoted-command.js";
 import { visible } from "../base/text/visible.js";
 
 /** Loads the configuration of this run, redacts its keys in later messages, and reports its warnings. */
-export async function loadSettings(context: SharedContext<SettingFlag>): Promise<LoadedConfig> {
+export async function loadSettings(context: SharedContext<SettingFlag | "config">): Promise<LoadedConfig> {
   const { home, codexHome, terminal } = context;
   const { env } = terminal;
   const { realRoot } = await context.projectRoots();

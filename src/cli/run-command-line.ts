@@ -1,3 +1,4 @@
+import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RolloutOutbox } from "../actors/rollout-writer/outbox.js";
 import { resolveCodexHome, codyHome } from "../config/paths.js";
@@ -6,7 +7,7 @@ import { version } from "../version.js";
 import { commandRow } from "./arguments/command-table.js";
 import type { GivenFlags } from "./arguments/flag-table.js";
 import { loadCommand } from "./arguments/load-command.js";
-import { CommandError, exitCodes } from "./command-error.js";
+import { CommandError, exitCodes, usageError } from "./command-error.js";
 import type { CommandContext } from "./context.js";
 import { describeError } from "./describe-error.js";
 import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
@@ -15,15 +16,17 @@ import { type ParsedCommand, parseArguments } from "./arguments/parse-arguments.
 import type { Terminal } from "./terminal/terminal.js";
 
 /** Runs one command line and resolves with its exit code. Never rejects. */
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommandLine(argv: readonly string[], processTerminal: Terminal): Promise<number> {
   let parsed: ParsedCommand;
   let home: string;
+  let terminal: Terminal;
   try {
     parsed = parseArguments(argv);
+    terminal = await inFolder(processTerminal, parsed.flags.cd);
     home = homeOf(terminal, parsed.flags);
   } catch (error) {
     const { lines, exitCode } = describeError(error);
-    await terminal.stderr.write(`${lines.join("\n")}\n`);
+    await processTerminal.stderr.write(`${lines.join("\n")}\n`);
     return exitCode;
   }
   if (parsed.flags.raw) terminal.stdout.allowControls();
@@ -40,6 +43,16 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await diagnostics.close();
     unlisten();
   }
+}
+
+/** The terminal as if the process had been started in another folder. Its streams are opened only when they are read. */
+async function inFolder(terminal: Terminal, folder: string | undefined): Promise<Terminal> {
+  if (folder === undefined) return terminal;
+  const cwd = await realpath(resolve(terminal.cwd, folder)).catch(() => undefined);
+  if (cwd === undefined || !(await stat(cwd)).isDirectory()) {
+    throw usageError(`--cd ${folder}: there is no such folder`, "Create it first, or name an existing one");
+  }
+  return Object.create(terminal, { cwd: { value: cwd } }) as Terminal;
 }
 
 function searchedOnce(terminal: Terminal): CommandContext["projectRoots"] {

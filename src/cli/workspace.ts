@@ -5,6 +5,8 @@ import { resolveSettings } from "../actors/conversation/state/settings.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-conversation.js";
 import { saveFailureReason } from "../actors/rollout-writer/save-failure.js";
 import { InvalidInputError } from "../base/errors.js";
+import type { BatchOptions } from "../batch/run-batch.js";
+import type { BatchResult, BatchTask } from "../messages/batch.js";
 import { estimateTokens } from "../compaction/tokens/estimate-tokens.js";
 import type { ConfigFlags, LoadedConfig } from "../config/load-config.js";
 import { activeDirectory, conversationPlaces, type ConversationPlaces } from "../config/paths.js";
@@ -17,17 +19,19 @@ import {
 import { ConversationManager } from "../manager.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
 import type { SaveOutcome } from "../messages/actors/rollout-writer.js";
+import type { RuleLists } from "../messages/tools/permissions.js";
 import { builtInProviders } from "../providers/offline/provider.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
 import type { ExportedConversation } from "../rollouts/formats/export/export-lines.js";
 import { configFlags } from "./arguments/config-flags.js";
 import type { SettingFlag } from "./arguments/flag-table.js";
-import { CommandError, exitCodes } from "./command-error.js";
+import { CommandError, exitCodes, usageError } from "./command-error.js";
 import type { CommandContext, SharedContext } from "./context.js";
+import { compileRules } from "../tools/policy/rules.js";
 import { codexPersistence } from "./conversations/conversation-places.js";
 import { loadSettings } from "./load-settings.js";
 
-type WorkspaceContext = SharedContext<SettingFlag | "codex" | "force" | "recordedCwd">;
+type WorkspaceContext = SharedContext<SettingFlag | "allow" | "deny" | "codex" | "force" | "recordedCwd">;
 
 /** The conversations of one project, as commands use them. The opener must dispose it. */
 export class Workspace implements AsyncDisposable {
@@ -58,12 +62,16 @@ export class Workspace implements AsyncDisposable {
       tools,
       source: parts.source,
       log: (text) => context.log("info", text),
+      rules: parts.rules,
       ...writer,
     });
   }
 
-  /** The provider and model that a new conversation would use. */
-  plan(): { provider: string; model: string; notice: string | undefined } {
+  /**
+   * The provider and model that a new conversation would use. Without a key, `chat` plans the offline model, and any
+   * other command fails.
+   */
+  plan(command: "chat" | "other" = "chat"): { provider: string; model: string; notice: string | undefined } {
     const { terminal } = this.#context;
     const { settings, notice } = explained(() =>
       resolveSettings({
@@ -72,12 +80,13 @@ export class Workspace implements AsyncDisposable {
         env: terminal.env,
         inProcess: inProcessProviders(this.#context),
         cwd: terminal.cwd,
+        command,
       }),
     );
     return { provider: settings.provider, model: settings.model, notice };
   }
 
-  async create(options: Pick<ConversationConfig, "id" | "name"> = {}): Promise<NewConversation> {
+  async create(options: Pick<ConversationConfig, "id" | "name" | "effort"> = {}): Promise<NewConversation> {
     const { cwd } = this.#context.terminal;
     const config = { cwd, ...this.#changes, ...options };
     const created = await explainedAsync(this.#manager.newConversation(config));
@@ -86,7 +95,10 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Resumes an existing conversation. One that only Codex may write is continued in a copy. */
-  async resume({ id, path }: Target, options: Pick<ResumeConfig, "allowEmpty" | "withoutKey">): Promise<Conversation> {
+  async resume(
+    { id, path }: Target,
+    options: Pick<ResumeConfig, "allowEmpty" | "withoutKey" | "effort">,
+  ): Promise<Conversation> {
     this.#context.about(id);
     const { force = false } = this.#context.flags;
     const config = { ...this.#changes, ...this.#folder(), ...options, force };
@@ -118,6 +130,11 @@ export class Workspace implements AsyncDisposable {
 
   async export({ id, path }: Target, format: ExportFormat): Promise<ExportedConversation> {
     return await explainedAsync(this.#manager.exportConversation(path ?? id, { format }));
+  }
+
+  runBatch(tasks: readonly BatchTask[], options: BatchOptions): AsyncGenerator<BatchResult> {
+    const conversation = { cwd: this.#context.terminal.cwd, ...this.#changes };
+    return this.#manager.runBatch(tasks, { ...options, conversation });
   }
 
   /** Imports the conversations in a file or a directory. */
@@ -168,6 +185,8 @@ interface WorkspaceParts {
   /** The configured directories. */
   readonly places: ConversationPlaces;
   readonly changes: ConversationConfig;
+  /** The rules of --allow and --deny. */
+  readonly rules: RuleLists;
   readonly source: "interactive" | "non_interactive";
 }
 
@@ -178,12 +197,24 @@ export async function openWorkspace(
   const { root: projectRoot } = await context.projectRoots();
   const { values, places } = await loadSettings(context);
   const changes = changesOf(configFlags(context));
+  const rules = ruleFlags(context, projectRoot);
   return new Workspace(
     context,
     values,
     { projectRoot, directory: activeDirectory(places) },
-    { places, changes, source },
+    { places, changes, rules, source },
   );
+}
+
+/** A mistyped rule is an error at once; later it would make everything need approval. */
+function ruleFlags({ flags, terminal }: WorkspaceContext, root: string): RuleLists {
+  const rules = { allow: [...(flags.allow ?? [])], deny: [...(flags.deny ?? [])] };
+  try {
+    compileRules(rules, { source: "--allow or --deny", root, userHome: terminal.homedir });
+    return rules;
+  } catch (error) {
+    throw error instanceof InvalidInputError ? usageError(error.message) : error;
+  }
 }
 
 /** For read-only commands: they write nothing, so they need no lock. */
@@ -207,11 +238,10 @@ export function inProcessProviders({ terminal }: CommandContext): ReadonlySet<st
   return new Set([...builtIn, ...(terminal.providers ?? [])].map(({ name }) => name));
 }
 
-/** The flags that apply to a conversation; they override its recorded settings. */
-function changesOf(flags: ConfigFlags): ConversationConfig {
-  return Object.fromEntries(
-    Object.entries(flags).filter(([key, value]) => key !== "persistence" && value !== undefined),
-  );
+/** The settings given as flags that a conversation may override; all others are the manager's. */
+function changesOf({ provider, api, model, baseUrl, approvalPolicy, sandbox }: ConfigFlags): ConversationConfig {
+  const changes = { provider, api, model, baseUrl, approvalPolicy, sandbox: sandbox?.mode };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 /** Ids and settings were checked before, so what the manager still rejects is a provider without a key. */

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { Config } from "./config.js";
+import { SandboxMode } from "./tools/policy.js";
 
-const { provider, api, model, baseUrl, auth, approvalPolicy, sandbox } = Config.shape;
+const { provider, api, model, baseUrl, auth, approvalPolicy } = Config.shape;
 const own = {
   provider,
   api,
@@ -9,7 +10,7 @@ const own = {
   baseUrl,
   auth,
   approvalPolicy,
-  sandbox,
+  sandbox: SandboxMode.optional(),
   /** Kept verbatim. Codex cannot read a conversation whose id is not a UUID. */
   id: z.string().optional(),
   /** The name of a new conversation: 1 to 100 printable characters. */

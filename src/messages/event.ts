@@ -221,6 +221,15 @@ const transient = {
   }),
   warning: z.object({ ...type("warning"), message: z.string() }),
   error: z.object({ ...type("error"), message: z.string(), codex_error_info: ErrorInfo.nullish() }),
+  /** A turn stops at a limit; an `error` with a text for the user follows. */
+  turn_limit_reached: z.object({
+    ...type("turn_limit_reached"),
+    /** The setting, such as `turnLimits.cost`. */
+    setting: z.string(),
+    limit: z.number(),
+    /** How much the turn has used, in the unit of the setting. */
+    used: z.number(),
+  }),
   /** A request failed and will be sent again after a wait. */
   stream_error: z.object({
     ...type("stream_error"),

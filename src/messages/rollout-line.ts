@@ -75,6 +75,16 @@ export const CodyPayload = z.discriminatedUnion("type", [
     call_id: z.string(),
     decision: ReviewDecision,
   }),
+  /**
+   * The answer to a request that no turn was waiting with when it came. The turn that asks again applies it, and records
+   * it as decided before the call runs.
+   */
+  z.object({
+    type: z.literal("approval_answered"),
+    approval_id: z.string(),
+    call_id: z.string(),
+    decision: ReviewDecision,
+  }),
   /** The conversation's new name. */
   z.object({ type: z.literal("named"), name: z.string() }),
   /** All lines before this one were imported from a file of `source_bytes` bytes. */

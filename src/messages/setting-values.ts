@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { CompactionThresholds, StrategyName } from "./compaction.js";
+import { HooksConfig } from "./hooks.js";
 import { McpServerEntries } from "./mcp-config.js";
 import { ApprovalPolicy, SandboxMode } from "./tools/policy.js";
 
@@ -118,6 +119,7 @@ export const schemas = {
   AuthMethod,
   BaseUrl,
   CompactionThresholds,
+  HooksConfig,
   Layout,
   LoginEntry,
   McpServerEntries,
@@ -145,6 +147,8 @@ export const schemas = {
   string: z.string,
   tokens: positiveInteger,
   union: z.union,
+  /** A folder as it is written; `~` is the user's home. */
+  writableRoot: z.string().regex(/^(?:\/|~\/)[^\0]+$/, "expected a path that starts with / or ~/, and not / itself"),
   variableName: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
 } as const;
 export type Schemas = typeof schemas;

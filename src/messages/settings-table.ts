@@ -16,6 +16,11 @@ export interface SettingRow {
   readonly scope: "user" | "project";
   /** A name from the source documents that files and `cody config` also accept. */
   readonly otherName?: `${string}.${string}`;
+  /**
+   * The name of its group, if the group's name alone also sets it: `sandbox: read-only` in a file, `CODY_SANDBOX`, and
+   * `cody config set sandbox`.
+   */
+  readonly shortName?: string;
   /** The part of docs/config.md that lists the setting. */
   readonly section: "model" | "permissions" | "turn" | "compaction" | "knowledge" | "storage" | "tables";
   /** The documented default, if the value alone is not clear enough. */
@@ -104,13 +109,39 @@ export const settingsTable = {
     description:
       "when approval is needed: `on-request`, `untrusted`, `never`; [cli.md](cli.md#approvals) has the table",
   },
-  sandbox: {
+  "sandbox.mode": {
     schema: (s) => s.SandboxMode,
     kind: "text",
     default: "workspace-write",
     scope: "user",
+    shortName: "sandbox",
     section: "permissions",
-    description: "`read-only`, `workspace-write`, `danger-full-access`",
+    description: "`read-only`, `workspace-write`, `danger-full-access`: [sandbox.md](sandbox.md)",
+  },
+  "sandbox.writableRoots": {
+    schema: (s) => s.array(s.writableRoot).max(100),
+    kind: "list",
+    defaultText: "none",
+    scope: "user",
+    section: "permissions",
+    description:
+      "folders besides the working folder that commands in the sandbox may write to, absolute or below `~`; separated by commas on the command line",
+  },
+  "sandbox.network": {
+    schema: (s) => s.enum(["off", "on"]),
+    kind: "text",
+    default: "off",
+    scope: "user",
+    section: "permissions",
+    description: "`on` gives commands in the sandbox the network of the machine",
+  },
+  "sandbox.unixSockets": {
+    schema: (s) => s.enum(["off", "workspace"]),
+    kind: "text",
+    default: "off",
+    scope: "user",
+    section: "permissions",
+    description: "`workspace` lets commands in the sandbox use unix sockets, which some test suites need",
   },
   "turnLimits.steps": {
     schema: (s) => s.positiveInteger,
@@ -135,6 +166,16 @@ export const settingsTable = {
     scope: "project",
     section: "turn",
     description: "tokens sent and received, as the provider counts them",
+  },
+  "turnLimits.cost": {
+    schema: (s) => s.number().positive().max(1_000_000),
+    kind: "number",
+    defaultText: "no limit",
+    // Only the user pays.
+    scope: "user",
+    section: "turn",
+    description:
+      "US dollars for model calls, by the prices of the model table; not enforced for a model without a known price, which is reported",
   },
   "turnLimits.answerBytes": {
     // A longer answer would not fit in one rollout line.
@@ -316,6 +357,13 @@ export const settingsTable = {
     section: "tables",
     description: "MCP servers by name, in the format of Codex's configuration: [mcp.md](mcp.md)",
   },
+  hooks: {
+    schema: (s) => s.HooksConfig,
+    kind: "table",
+    scope: "project",
+    section: "tables",
+    description: "commands that run before and after tools and turns: [hooks.md](hooks.md)",
+  },
   toolEnv: {
     schema: (s) => s.array(s.variableName).max(100),
     kind: "list",
@@ -465,6 +513,13 @@ type GroupShape<G extends SettingGroup> = {
 /** The value types of settings by their other names. */
 export type OtherNames = {
   [K in SettingKey as Table[K] extends { readonly otherName: infer Name extends string } ? Name : never]: z.infer<
+    SettingSchema<K>
+  >;
+};
+
+/** The value types of settings by their short names. */
+export type ShortNames = {
+  [K in SettingKey as Table[K] extends { readonly shortName: infer Name extends string } ? Name : never]: z.infer<
     SettingSchema<K>
   >;
 };

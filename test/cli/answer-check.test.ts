@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerCheck } from "../../src/cli/commands/chat/chat.js";
+import { answerCheck } from "../../src/cli/headless/answer-schema.js";
 
 const point = {
   type: "object",

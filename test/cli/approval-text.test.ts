@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { approvalText } from "../../src/cli/terminal/approval.js";
 
 const choices =
-  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no, or n and what to do instead  [s] no, and stop the turn\n";
 const ids = { approval_id: "a", call_id: "c", turn_id: "t", tool: "shell" };
 const writes = { ...ids, tool: "write_file" };
 

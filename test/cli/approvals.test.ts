@@ -257,3 +257,24 @@ async function rollout({ home }: FakeTerminal): Promise<string> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
   return (await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")))).join("");
 }
+
+test("answer n with a text tells the model what to do instead", async () => {
+  const { terminal, runs, model } = await opened([calls("effect", "c1", { what: "it" }), says("As you like.")]);
+  terminal.type("go\r");
+  await terminal.shows(question);
+  terminal.type("n use the other one\r");
+  await terminal.shows("As you like.\n");
+  expect(runs).toEqual([]);
+  expect(JSON.stringify(model.requests[1]?.input)).toContain("effect was refused: use the other one");
+});
+
+test("answer p allows a plain command in this project for good, where the question offers it", async () => {
+  const { terminal } = await opened([calls("shell", "c1", { command: "seq 3" }), says("Done.")]);
+  terminal.type("go\r");
+  await terminal.shows("Always allowed, it may have more arguments too.\n");
+  await terminal.shows("[p] always allow it in this project");
+  await terminal.shows("y/a/p/n/s › ");
+  terminal.type("p\r");
+  await terminal.shows("Done.\n");
+  expect(await readFile(join(terminal.home, "permissions.json"), "utf8")).toContain('"seq 3 *"');
+});

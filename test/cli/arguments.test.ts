@@ -1,8 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CommandFlags, commandNames, commandRow } from "../../src/cli/arguments/command-table.js";
-import { flagUsage, globalFlags } from "../../src/cli/arguments/flag-table.js";
+import {
+  type CommandFlags,
+  commandGroups,
+  type CommandName,
+  commandNames,
+  commandRow,
+  everydayCommands,
+} from "../../src/cli/arguments/command-table.js";
+import { type FlagName, flagRow, flagUsage, globalFlags } from "../../src/cli/arguments/flag-table.js";
+import { parseArguments } from "../../src/cli/arguments/parse-arguments.js";
 import { version } from "../../src/version.js";
 import { Cli } from "../support/cli.js";
 
@@ -11,55 +19,127 @@ test.each([["--version"], ["-v"], ["--json", "--version"], ["version"]])("%s pri
   expect(await cli.run(args)).toEqual({ code: 0, signal: null, stdout: `${version}\n`, stderr: "" });
 });
 
-test("--help lists every command and flag, and each command has its own help", async () => {
+test("--help lists the commands of every day and the groups, and help --all every command", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const name of [
-    "new",
-    "chat",
-    "list",
-    "search",
-    "index",
-    "stats",
-    "resume",
-    "compact",
-    "context",
-    "set-provider",
-    "set-auth",
-    "config",
-    "mock-llm",
-  ])
-    expect(stdout).toContain(`  ${name} `);
+  for (const name of [...everydayCommands, ...commandGroups.map((group) => group.name)]) {
+    expect(stdout).toMatch(new RegExp(`\n {2}${name} `));
+  }
   const flags =
     "model provider api resume continue no-persistence conversation-dir approval-policy sandbox json home list";
   for (const flag of flags.split(" ")) expect(stdout).toContain(`--${flag}`);
   for (const policy of ["on-request", "untrusted", "never"]) expect(stdout).toContain(`--approval-policy ${policy} `);
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
+  const all = await cli.run(["help", "--all"]);
+  for (const name of commandNames.filter((each) => each !== "")) expect(all.stdout).toContain(`\n  ${name}`);
 });
 
-test("help is also a command, with an optional command name", async () => {
+test("every command is listed by a level of help below it: an everyday one or the member of a group", () => {
+  const members = commandGroups.flatMap(({ commands }) => Object.values(commands));
+  const listed = new Set<string>(["", ...everydayCommands, ...members]);
+  expect(commandNames.filter((name) => !listed.has(name))).toEqual([]);
+});
+
+test("help is also a command, with an optional command or group", async () => {
   const cli = await Cli.open();
   const whole = await cli.run(["--help"]);
   expect(await cli.run(["help"])).toEqual(whole);
-  expect(whole.stdout).toMatch(/\n {2}help \[command\] .*\n {2}version /);
+  expect(whole.stdout).toMatch(/\n {2}help \[\.{3}command\] .*\n {2}version /);
   expect(await cli.run(["help", "chat"])).toEqual(await cli.run(["chat", "--help"]));
   expect(await cli.run(["help", "help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("cody help [") });
   expect(await cli.run(["help", "lst"])).toMatchObject({ code: 2, stderr: unknownCommand("lst", "list") });
-  expect(await cli.run(["help", "chat", "more"])).toMatchObject({ code: 2, stdout: "" });
+  const group = await cli.run(["help", "conversation"]);
+  expect(group).toMatchObject({ code: 0, stdout: expect.stringContaining("\n  conversation restore [id] ") });
+  for (const same of [["conversation"], ["conv"], ["conversation", "--help"], ["help", "session"]]) {
+    expect(await cli.run(same)).toEqual(group);
+  }
+  const search = await cli.run(["help", "conversation", "search"]);
+  expect(search).toEqual(await cli.run(["conv", "search", "--help"]));
+  expect(search.stdout).toContain("cody conversation search <...words> [options]");
 });
+
+test.each(commandNames)("the help of '%s' shows its two examples, which parse", async (name) => {
+  const cli = await Cli.open();
+  const { stdout } = await cli.run(helpArguments(name));
+  for (const example of commandRow(name).examples) {
+    expect(stdout).toContain(`\n  ${example}\n`);
+    const [, ...argv] = words(example.split(" | ").find((part) => part.startsWith("cody")) ?? "");
+    expect(parseArguments(argv).name).toBe(["help", "version"].includes(name) ? "" : name);
+  }
+});
+
+/** Arguments that print the help of a command; `auth` alone is a group. */
+function helpArguments(name: CommandName): string[] {
+  if (name === "") return ["--help"];
+  return name === "auth" ? ["help", "auth", "status"] : ["help", name];
+}
+
+/** The words of a command line whose only quotes are double ones around whole words. */
+function words(line: string): string[] {
+  return Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, plain]) => quoted ?? plain ?? "");
+}
+
+test.each([
+  [["conversation", "list"], ["list"]],
+  [
+    ["conv", "search", "needle"],
+    ["search", "needle"],
+  ],
+  [
+    ["session", "stats", "--json"],
+    ["stats", "--json"],
+  ],
+  [
+    ["auth", "status", "--json"],
+    ["auth", "--json"],
+  ],
+  [["provider", "list"], ["providers"]],
+  [
+    ["debug", "index", "status"],
+    ["index", "status"],
+  ],
+])("%j is another name of %j", async (typed, same) => {
+  const cli = await Cli.open();
+  expect(await cli.run(typed)).toEqual(await cli.run(same));
+});
+
+test("an unknown member of a group is rejected with the nearest one", async () => {
+  const cli = await Cli.open();
+  expect(await cli.run(["conversation", "serach", "x"])).toMatchObject({
+    code: 2,
+    stderr: "✗ Unknown command 'cody conversation serach'\n  Did you mean search?\n  See: cody help conversation\n",
+  });
+});
+
+test.each([
+  ["-p", ["-p", "What is 2+2?", "--provider", "offline"]],
+  ["--print in front of the words", ["--provider", "offline", "--print", "What is 2+2?"]],
+  ["several words", ["What", "is", "2+2?", "--provider", "offline"]],
+  ["one argument of several words", ["What is 2+2?", "--provider", "offline"]],
+  ["words behind --", ["--provider", "offline", "--", "What is 2+2?"]],
+])("a prompt is sent without a command: %s", async (_name, args) => {
+  const cli = await Cli.open();
+  expect(await cli.run(args)).toMatchObject({ code: 0, stdout: expect.stringContaining("4") });
+  const [id = ""] = await cli.ids();
+  expect(await cli.said(id)).toEqual(["What is 2+2?"]);
+});
+
+/** Flags without a use for people are accepted, but not listed. */
+function isShown(flag: FlagName): boolean {
+  return flagRow(flag).isHidden !== true;
+}
 
 test.each(commandNames)("the help of '%s' lists exactly its flags and the global ones separately", async (name) => {
   const cli = await Cli.open();
-  const { stdout } = await cli.run(name === "" ? ["--help"] : [name, "--help"]);
+  const { stdout } = await cli.run(helpArguments(name));
   const section = (title: string): string[] => {
     const [, rows = ""] = stdout.split(`\n${title}:\n`);
     const [lines = ""] = rows.split("\n\n");
     return lines.split("\n").flatMap((line) => line.match(/^ {2}(-.*?) {2}/)?.[1] ?? []);
   };
-  expect(section("Options")).toEqual(commandRow(name).flags.map(flagUsage));
+  expect(section("Options")).toEqual(commandRow(name).flags.filter(isShown).map(flagUsage));
   expect(section("Global options")).toEqual(globalFlags.map(flagUsage));
-  expect((await cli.run(name === "" ? ["help"] : ["help", name])).stdout).toBe(stdout);
 });
 
 test("list --help shows no conversation flags", async () => {
@@ -133,16 +213,18 @@ test.each([
 });
 
 function unknownCommand(typed: string, meant: string): string {
-  return `✗ Unknown command '${typed}'. Did you mean ${meant}?\n  See: cody help\n`;
+  const asPrompt = `To send it as a message: cody -- ${typed}`;
+  return `✗ Unknown command '${typed}'. Did you mean ${meant}?\n  ${asPrompt}\n  See: cody help\n`;
 }
 
-test("an unknown command is rejected with the list of commands", async () => {
+test("a single word is never a prompt, because it may be a mistyped command", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["frobnicate"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toMatch(
-    /^✗ Unknown command 'frobnicate'\n {2}Commands: new, chat, list, (?:[a-z-]+, )+mock-llm, help, version\n {2}See: cody help\n$/,
+  expect(stderr).toBe(
+    "✗ Unknown command 'frobnicate'\n  To send it as a message: cody -- frobnicate\n  See: cody help\n",
   );
+  expect(await cli.ids()).toEqual([]);
 });
 
 test.each([

@@ -16,10 +16,14 @@ model = offline  (flag)
 baseUrl = (not set)  (default)
 auth = (not set)  (default)
 approvalPolicy = on-request  (default)
-sandbox = read-only  (config.json)
+sandbox.mode = read-only  (config.json)
+sandbox.writableRoots = (not set)  (default)
+sandbox.network = off  (default)
+sandbox.unixSockets = off  (default)
 turnLimits.steps = 200  (default)
 turnLimits.seconds = 3600  (default)
 turnLimits.tokens = 10000000  (default)
+turnLimits.cost = (not set)  (default)
 turnLimits.answerBytes = 8388608  (default)
 turnLimits.turnBytes = 67108864  (default)
 turnLimits.approvalSeconds = 86400  (default)
@@ -114,7 +118,7 @@ test("a YAML configuration is shown, edited and located like a JSON one", async 
     mode: 0o600,
   });
   const { stdout } = await cli.run(["config"]);
-  expect(stdout).toContain("sandbox = read-only  (config.yaml)\n");
+  expect(stdout).toContain("sandbox.mode = read-only  (config.yaml)\n");
   expect((await cli.run(["config", "path"])).stdout).toBe(`${path}\n`);
   await cli.run(["config", "set", "history.maxSize", "3"]);
   expect(await readFile(path, "utf8")).toBe(
@@ -353,7 +357,7 @@ test("config --explain shows every source of each setting", async () => {
   await cli.run(["config", "set", "sandbox", "read-only"]);
   const env = { CODY_SANDBOX: "workspace-write", CODY_COMPACTION_KEEP_TURNS: "3" };
   const { stdout } = await cli.run(["config", "--explain", "--sandbox", "danger-full-access"], { env });
-  expect(stdout).toBe(`sandbox = danger-full-access
+  expect(stdout).toBe(`sandbox.mode = danger-full-access
   a flag: danger-full-access
   CODY_SANDBOX: workspace-write
   ${join(cli.home, "config.json")}: read-only
@@ -362,7 +366,7 @@ compaction.keepTurns = 3
 `);
   const shown = await cli.run(["config", "--explain", "--json"]);
   const said = [{ source: "config.json", value: "read-only" }];
-  expect(JSON.parse(shown.stdout)).toEqual([{ key: "sandbox", value: "read-only", said }]);
+  expect(JSON.parse(shown.stdout)).toEqual([{ key: "sandbox.mode", value: "read-only", said }]);
 });
 
 test("config shows each value inside tables with its source", async () => {
@@ -551,7 +555,7 @@ test("a configuration that is a symlink remains one", async () => {
   await symlink(elsewhere, join(cli.home, "config.yaml"));
   await cli.run(["config", "set", "sandbox", "read-only"]);
   expect((await lstat(join(cli.home, "config.yaml"))).isSymbolicLink()).toBe(true);
-  expect(await readFile(elsewhere, "utf8")).toBe("# mine\nmodel: gpt-4o\nsandbox: read-only\n");
+  expect(await readFile(elsewhere, "utf8")).toBe("# mine\nmodel: gpt-4o\nsandbox:\n  mode: read-only\n");
 });
 
 test("config get rejects a group of settings", async () => {

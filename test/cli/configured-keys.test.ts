@@ -119,7 +119,7 @@ test("a key passed as an argument is accepted with a warning about the shell's h
     code: 0,
     stdout: "✓ Unset: providers.openai.apiKey\n",
   });
-  expect(JSON.parse(await readFile(join(cli.home, "config.json"), "utf8"))).toEqual({ sandbox: "read-only" });
+  expect(JSON.parse(await readFile(join(cli.home, "config.json"), "utf8"))).toEqual({ sandbox: { mode: "read-only" } });
 });
 
 test.each([

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Cli, type CliResult, saysOn } from "../support/cli.js";
 import { idFromFileName } from "../../src/rollouts/layout.js";
 import { newTemporaryName } from "../../src/tools/files/temporary-name.js";
+import { pathWithSandbox } from "../support/fake-sandbox.js";
 import { putCodexRollouts } from "../support/codex-home.js";
 
 const hour = 60 * 60;
@@ -28,8 +29,10 @@ class DoctorCli {
     return setup;
   }
 
-  doctor(...args: string[]): Promise<CliResult> {
-    return this.cli.run(["doctor", ...args], { env: this.env });
+  /** The result without the last line, which is about the sandbox. */
+  async doctor(...args: string[]): Promise<CliResult> {
+    const result = await this.cli.run(["doctor", ...args], { env: this.env });
+    return { ...result, stdout: result.stdout.replace(/^Sandbox does not work: .*\n$/m, "") };
   }
 
   /** A conversation with one message, and its file. */
@@ -389,8 +392,16 @@ test("doctor --json prints everything in one line", async () => {
       },
       { kind: "temporary", needsPerson: false, path: `${path}.repair.tmp`, help: `rm ${path}.repair.tmp` },
     ],
+    sandbox: { works: false, reason: expect.stringContaining("no sandbox in this test") },
     interrupted: false,
   });
+});
+
+test("doctor says whether the sandbox works", async () => {
+  const cli = await Cli.open();
+  expect((await cli.run(["doctor"])).stdout).toMatch(/\nSandbox does not work: .*no sandbox in this test.*\n$/);
+  const { stdout } = await cli.run(["doctor"], { env: { PATH: pathWithSandbox } });
+  expect(stdout).toMatch(/\nSandbox works: bubblewrap .*bwrap\n$/);
 });
 
 test("doctor --codex checks Codex's conversations and ignores their modes", async () => {

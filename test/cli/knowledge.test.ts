@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { setTrust } from "../../src/config/project/project.js";
+import { setTrust } from "../../src/config/project/trust.js";
 import { prepared } from "../support/cli-effects.js";
 import { Cli } from "../support/cli.js";
 import { calls, says } from "../support/scripted-provider.js";
@@ -203,7 +203,7 @@ test("a script in a trusted project skips saving after reading a file outside it
   ];
   const { terminal } = await prepared(replies, { notTTY: ["stdin", "stdout", "stderr"] });
   await setTrust(terminal.home, terminal.cwd, "trusted");
-  expect(await terminal.run("chat", "go")).toBe(0);
+  expect(await terminal.run("chat", "go", "--allow", `read:${file}`)).toBe(0);
   expect(terminal.screen).toBe("Done.\n");
   expect(terminal.errors).toContain(
     "  Approval is needed because: this turn read content from outside the project (read_file), which may instruct the model what to save.",

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readTrust, setTrust } from "../../src/config/project/project.js";
+import { readTrust, setTrust } from "../../src/config/project/trust.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { remainingProcesses, processesWith } from "../support/processes.js";
 import { receivedMessages, markedEntry } from "../support/mcp/servers.js";

@@ -159,7 +159,10 @@ test("a project's servers run once it is trusted", async () => {
   expect((await cli.run(["mcp", "list"], where)).stdout).toContain("(not trusted, ");
   expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 1 });
   expect(await processesWith(mark)).toEqual([]);
-  expect(await cli.run(["trust"], where)).toMatchObject({ code: 0, stdout: `✓ Trusted: ${project}\n` });
+  expect(await cli.run(["trust"], where)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^✓ Trusted: .*\n {2}the MCP server theirs: /),
+  });
   expect(json(await cli.run(["trust", "--list", "--json"]))).toEqual({ [project]: "trusted" });
   expect(await cli.run(["mcp", "test", "theirs"], where)).toMatchObject({ code: 0 });
   expect((await cli.run(["chat", "What is 2+2?"], where)).stderr).not.toContain("trust");

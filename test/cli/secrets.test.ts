@@ -98,7 +98,7 @@ function shell(id: string, command: string) {
   return { id, name: "shell", arguments: { command: ["sh", "-c", command] } };
 }
 
-test("the model receives all of more than twenty secrets and the disk none", async () => {
+test("the model receives the secrets of a person and its own, but not a key that a tool prints, and the disk none", async () => {
   const base64 = Buffer.from(known.ANTHROPIC_API_KEY).toString("base64");
   const hex = Buffer.from(known.HEX_TOKEN).toString("hex");
   const json = JSON.stringify({ secret: known.APP_SECRET });
@@ -166,7 +166,7 @@ test("the model receives all of more than twenty secrets and the disk none", asy
   expect(planted.length).toBeGreaterThanOrEqual(20);
 
   const sent = mock.requests.map(({ body }) => JSON.stringify(body)).join("\n");
-  const notSent = new Set([known.NAME_TOKEN, gitPassword, known.SUMMARY_TOKEN, known.APP_SECRET]);
+  const notSent = new Set([known.NAME_TOKEN, gitPassword, known.SUMMARY_TOKEN, known.APP_SECRET, pemLine]);
   const missing = planted.filter((secret) => !formsOf(secret).some((form) => sent.includes(form)));
   expect(missing.filter((secret) => !notSent.has(secret))).toEqual([]);
 });

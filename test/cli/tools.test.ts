@@ -44,7 +44,7 @@ test("with full access the command runs: the answer is on stdout, the tool activ
 
 test.each([
   ["read gone", "read_file gone\n  failed: cannot read "],
-  ["write /etc/made: x", "write_file /etc/made x\n  failed: cannot write /etc/made: "],
+  ["write /etc/passwd/made: x", "write_file /etc/passwd/made x\n  failed: cannot write /etc/passwd/made: "],
 ])("%s is shown as not done", async (said, shown) => {
   const cli = await Cli.open();
   expect((await cli.run(["chat", said])).stderr).toContain(shown);

@@ -17,7 +17,7 @@ export const ctrlD = "\u0004";
 export const prompt = "› ";
 export const question = "y/a/n/s › ";
 export const choices =
-  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn\n";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no, or n and what to do instead  [s] no, and stop the turn\n";
 
 interface Options extends FakeOptions {
   readonly config?: Config;

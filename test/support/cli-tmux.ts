@@ -20,6 +20,8 @@ export interface TmuxOptions {
   readonly middle?: "hold";
   /** A file that stdout is redirected to. */
   readonly stdoutTo?: string;
+  /** Another program that runs instead of cody. */
+  readonly program?: readonly string[];
 }
 
 /** `cody` in a real terminal: a separate tmux server, which is stopped when the test ends. */
@@ -39,7 +41,7 @@ export class TmuxScreen {
     });
     const size = ["-x", String(options.columns ?? 80), "-y", String(rows)];
     const script = `"$@"${options.stdoutTo === undefined ? "" : ` > '${options.stdoutTo}'`}; ${tellingCode}`;
-    const command = ["sh", "-c", script, "sh", ...commandOf(args, options.middle)];
+    const command = ["sh", "-c", script, "sh", ...(options.program ?? commandOf(args, options.middle))];
     await screen.#tmux("new-session", "-d", ...size, "-c", cli.project, ...command);
     return screen;
   }

@@ -60,7 +60,9 @@ export class Cli {
   }
 
   get env(): NodeJS.ProcessEnv {
-    return { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC" };
+    // HOME is the project, so a cache there would be among the files of the project.
+    const uncached = { NODE_DISABLE_COMPILE_CACHE: "1" };
+    return { PATH: process.env["PATH"], HOME: this.project, CODY_HOME: this.home, TZ: "UTC", ...uncached };
   }
 
   /** Runs a command to its end, and checks that it never prints a stack trace. */

@@ -13,6 +13,8 @@ interface KindValues {
   texts: readonly string[];
   /** A whole number from 1. */
   number: number;
+  /** A positive number, such as 2.50. */
+  amount: number;
 }
 
 type FlagKind = keyof KindValues;
@@ -22,6 +24,10 @@ interface FlagRow {
   /** The placeholder of the value in the help text; absent for switches. */
   readonly value?: string;
   readonly short?: string;
+  /** Other spellings, which users of other tools know. */
+  readonly aliases?: readonly string[];
+  /** Of no use to people: for programs written for Codex, without effect here, or for cody's own scripts. */
+  readonly isHidden?: true;
   /** The help text, unless a command has its own for this flag. */
   readonly description: string;
   /** The setting it overrides for one command. A switch turns its setting off. */
@@ -33,18 +39,24 @@ interface FlagRow {
  * `baseUrl` is `--base-url`. A flag never holds a secret, because other users can see arguments.
  */
 const flagTable = {
-  model: { kind: "text", value: "<model>", description: "Model to use", setting: "model" },
+  model: { kind: "text", value: "<model>", short: "-m", description: "Model to use", setting: "model" },
   provider: { kind: "text", value: "<name>", description: "Provider to use", setting: "provider" },
   api: { kind: "text", value: "<api>", description: "API to use: responses, chat or messages", setting: "api" },
   baseUrl: { kind: "text", value: "<url>", description: "Override the provider's base URL", setting: "baseUrl" },
   resume: {
     kind: "optional text",
     value: "[id]",
+    short: "-r",
     description: "Continue this conversation, or this project's latest one",
   },
-  continue: { kind: "switch", description: "Continue this project's latest conversation" },
+  continue: { kind: "switch", short: "-c", description: "Continue this project's latest conversation" },
   force: { kind: "switch", description: "Take over a locked conversation" },
-  noPersistence: { kind: "switch", description: "Do not save this run", setting: "persistence.enabled" },
+  noPersistence: {
+    kind: "switch",
+    aliases: ["--ephemeral"],
+    description: "Do not save this run",
+    setting: "persistence.enabled",
+  },
   layout: {
     kind: "text",
     value: "<layout>",
@@ -67,9 +79,16 @@ const flagTable = {
     kind: "text",
     value: "<mode>",
     description: "What tools may access: read-only, workspace-write or danger-full-access",
-    setting: "sandbox",
+    setting: "sandbox.mode",
   },
-  json: { kind: "switch", description: "Print JSON instead of text" },
+  allow: {
+    kind: "texts",
+    value: "<rule>",
+    description: "Run what this rule matches without asking, such as 'npm test' (repeatable)",
+  },
+  deny: { kind: "texts", value: "<rule>", description: "Refuse what this rule matches (repeatable)" },
+  cd: { kind: "path", value: "<folder>", short: "-C", description: "Run as if started in this folder" },
+  json: { kind: "switch", aliases: ["--experimental-json"], description: "Print JSON instead of text" },
   raw: { kind: "switch", description: "Print text to stdout unchanged, including control characters" },
   home: {
     kind: "path",
@@ -140,6 +159,8 @@ const flagTable = {
   output: {
     kind: "path",
     value: "<file>",
+    short: "-o",
+    aliases: ["--output-last-message"],
     description: "Output file, or - for stdout (not with --json), instead of a file in export.directory",
   },
   from: {
@@ -164,11 +185,61 @@ const flagTable = {
     value: "<file>",
     description: "Require a JSON answer that matches the JSON Schema in this file",
   },
+  image: {
+    kind: "texts",
+    value: "<file>",
+    short: "-i",
+    description: "Attach an image to the message (repeatable)",
+  },
+  print: { kind: "switch", short: "-p", description: "Same as: cody exec" },
+  fullAuto: { kind: "switch", description: "Same as: --approval-policy never --sandbox workspace-write" },
+  maxTurns: {
+    kind: "number",
+    value: "<count>",
+    description: "Maximum number of model calls",
+    setting: "turnLimits.steps",
+  },
+  timeout: {
+    kind: "number",
+    value: "<seconds>",
+    description: "Maximum working time",
+    setting: "turnLimits.seconds",
+  },
+  config: {
+    kind: "texts",
+    value: "<key=value>",
+    description: "Override a setting for this run, under its name here or in Codex (repeatable)",
+  },
+  concurrency: {
+    kind: "number",
+    value: "<count>",
+    description: "Number of tasks that run at the same time (default: 4)",
+  },
+  maxCost: { kind: "amount", value: "<dollars>", description: "Stop when this much was spent" },
+  quiet: { kind: "switch", short: "-q", description: "Show only problems on stderr, not the progress" },
+  skipGitRepoCheck: { kind: "switch", isHidden: true, description: "Without effect: no git repository is needed" },
+  threadSource: { kind: "text", value: "<source>", isHidden: true, description: "Without effect" },
+  cyberAccessProgram: { kind: "text", value: "<program>", isHidden: true, description: "Without effect" },
   noStdin: {
     kind: "switch",
     description: "Do not append piped stdin to the message (for cron, CI and while-read loops)",
   },
+  match: {
+    kind: "texts",
+    value: "<example>",
+    description: "With allow, ask, deny: what the rule must match (repeatable)",
+  },
+  notMatch: {
+    kind: "texts",
+    value: "<example>",
+    description: "With allow, ask, deny: what the rule must not match (repeatable)",
+  },
   list: { kind: "switch", description: "Same as: cody list" },
+  conversations: {
+    kind: "switch",
+    isHidden: true,
+    description: "Print the newest names and ids, for a completion script",
+  },
   olderThan: {
     kind: "text",
     value: "<age>",
@@ -245,6 +316,12 @@ export function flagRow(name: FlagName): FlagRow {
 /** The flag as it is typed, such as `--base-url`. */
 export function spellingOf(name: FlagName): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Every spelling of the flag: the short one, its own and those of other tools. */
+export function spellingsOf(name: FlagName): string[] {
+  const { short, aliases = [] } = flagRow(name);
+  return [...(short === undefined ? [] : [short]), spellingOf(name), ...aliases];
 }
 
 /** The flag as help and documents show it, such as `-h, --help` or `--base-url <url>`. */

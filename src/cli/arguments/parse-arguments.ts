@@ -1,10 +1,27 @@
 import { cac } from "cac";
 import { nearestName } from "../../base/text/nearest-name.js";
+import { quotedWord } from "../../base/text/quoted-command.js";
 import { type CommandError, usageError } from "../command-error.js";
-import { numberFlag } from "../format.js";
-import { type CommandName, commandNames, commandRow, isCommandName } from "./command-table.js";
-import { type FlagName, flagNames, flagRow, type GivenFlags, globalFlags, spellingOf } from "./flag-table.js";
-import { helpText } from "./help.js";
+import { amountFlag, numberFlag } from "../format.js";
+import {
+  type CommandGroup,
+  commandGroups,
+  type CommandName,
+  commandNames,
+  commandRow,
+  groupOf,
+  isCommandName,
+} from "./command-table.js";
+import {
+  type FlagName,
+  flagNames,
+  flagRow,
+  type GivenFlags,
+  globalFlags,
+  spellingOf,
+  spellingsOf,
+} from "./flag-table.js";
+import { allHelpText, groupHelpText, helpText } from "./help.js";
 import type { RunnableName } from "./load-command.js";
 
 /** Cannot occur in a process argument. */
@@ -21,22 +38,74 @@ export interface ParsedCommand {
 /** Parses the command, its arguments and its flags. Each text is kept as it was typed. */
 export function parseArguments(argv: readonly string[]): ParsedCommand {
   const { words, behindDashes, given } = scan(argv);
-  const [first = "", ...others] = words;
-  const name = isCommandName(first) ? first : "";
-  const args = [...(name === "" ? words : others), ...behindDashes];
-  for (const flag of given) checkFlag(flag, name, first);
-  const flags = valuesOf(given);
-  if (!flags.help && !flags.version) checkCount(name, args);
+  const isPrint = given.some(({ name }) => name === "print");
+  const command = isPrint ? { name: "exec" as const, args: words } : commandOf(words);
+  const { name } = command;
+  const args = [...command.args, ...behindDashes];
+  const [first = ""] = words;
+  const flagsOfCommand = isPrint ? given.filter((flag) => flag.name !== "print") : given;
+  for (const flag of flagsOfCommand) checkFlag(flag, name, first);
+  const flags = valuesOf(flagsOfCommand);
+  const isPrompt = name === "" && behindDashes.length > 0;
+  if (!flags.help && !flags.version) {
+    if (name === "" && !isPrompt) checkPrompt(words);
+    checkCount(name, args);
+  }
   if (name === "version") {
     return { name: "", args: [], flags: { ...flags, version: true }, help: (columns) => helpText(name, columns) };
   }
-  if (name === "help") {
-    const [about = flags.help ? "help" : ""] = args;
-    if (!isCommandName(about)) throw unknownCommand(about);
-    return { name: "", args: [], flags: { ...flags, help: true }, help: (columns) => helpText(about, columns) };
-  }
+  if (name === "help") return helpOf(args, flags);
+  const group = flags.help ? groupOf(first) : undefined;
+  if (group !== undefined && words.length === 1) return helpOf([group.name], flags);
   const runs = name === "" && flags.list === true ? "list" : name;
   return { name: runs, args, flags, help: (columns) => helpText(name, columns) };
+}
+
+/** The command that the words name, alone or as the member of a group, and the words after its name. */
+function commandOf(words: readonly string[]): { readonly name: CommandName; readonly args: readonly string[] } {
+  const [first = "", second, ...others] = words;
+  const group = groupOf(first);
+  if (group !== undefined) {
+    const name = second !== undefined && Object.hasOwn(group.commands, second) ? group.commands[second] : undefined;
+    if (name !== undefined) return { name, args: others };
+    if (!isCommandName(first)) {
+      if (second === undefined) return { name: "help", args: [first] };
+      throw unknownMember(group, second);
+    }
+  }
+  if (isCommandName(first) && first !== "") return { name: first, args: words.slice(1) };
+  return { name: "", args: words };
+}
+
+/** The help of `cody help chat`, `cody help conversation` or `cody help conversation search`. */
+function helpOf(args: readonly string[], flags: GivenFlags): ParsedCommand {
+  const [about = flags.help ? "help" : "", member] = args;
+  const group = groupOf(about);
+  const shown = { ...flags, help: true };
+  if (group !== undefined && member === undefined) {
+    return { name: "", args: [], flags: shown, help: (columns) => groupHelpText(group, columns) };
+  }
+  const { name } = commandOf(args.length === 0 ? [about] : args);
+  if (name === "" && about !== "") throw unknownCommand(about);
+  const isAll = name === "" && flags.all === true;
+  return {
+    name: "",
+    args: [],
+    flags: shown,
+    help: (columns) => (isAll ? allHelpText(columns) : helpText(name, columns)),
+  };
+}
+
+/**
+ * Rejects what is probably a mistyped command, because a prompt costs money: one word, or two of which the first is
+ * almost a command. A prompt has several words, or follows `--` or -p.
+ */
+function checkPrompt(words: readonly string[]): void {
+  const [first] = words;
+  if (first === undefined) return;
+  const isSentence = /\S\s+\S/.test(first);
+  const isMistyped = !isSentence && (words.length === 1 || (words.length === 2 && nearestCommand(first) !== undefined));
+  if (isMistyped) throw unknownCommand(first);
 }
 
 /** A flag as it was typed. */
@@ -114,11 +183,6 @@ const nameBySpelling: ReadonlyMap<string, FlagName> = new Map(
   flagNames.flatMap((name) => spellingsOf(name).map((spelling) => [spelling, name] as const)),
 );
 
-function spellingsOf(name: FlagName): string[] {
-  const { short } = flagRow(name);
-  return [...(short === undefined ? [] : [short]), spellingOf(name)];
-}
-
 function checkFlag({ spelling, name: flag, isAssigned }: GivenFlag, name: CommandName, typedCommand: string): void {
   if (flag === undefined) throw unknownFlag(spelling, name);
   if (!acceptedBy(name).includes(flag)) {
@@ -154,7 +218,9 @@ function valuesOf(typedFlags: readonly GivenFlag[]): GivenFlags {
     if (kind === "optional text" && value === undefined) return true;
     const text = value || needsValue(name);
     // Help is shown even if a number is wrong.
-    return kind === "number" && !isHelp ? numberFlag(spellingOf(name), text) : text;
+    if (isHelp) return text;
+    if (kind === "amount") return amountFlag(spellingOf(name), text);
+    return kind === "number" ? numberFlag(spellingOf(name), text) : text;
   }
 }
 
@@ -163,7 +229,6 @@ function needsValue(name: FlagName): never {
 }
 
 function checkCount(name: CommandName, args: readonly string[]): void {
-  if (name === "" && args[0] !== undefined) throw unknownCommand(args[0]);
   const { usage } = commandRow(name);
   const known = argumentsOf(usage);
   const required = known.filter(({ isRequired }) => isRequired);
@@ -182,11 +247,23 @@ function argumentsOf(usage: string): { name: string; isRequired: boolean; isVari
 }
 
 function unknownCommand(typed: string): CommandError {
-  const names = commandNames.filter((name) => name !== "");
-  const near = nearestName(typed, names);
+  const near = nearestCommand(typed);
+  const asPrompt = `To send it as a message: cody -- ${quotedWord(typed)}`;
   return near === undefined
-    ? usageError(`Unknown command '${typed}'`, `Commands: ${names.join(", ")}`, "See: cody help")
-    : usageError(`Unknown command '${typed}'. Did you mean ${near}?`, "See: cody help");
+    ? usageError(`Unknown command '${typed}'`, asPrompt, "See: cody help")
+    : usageError(`Unknown command '${typed}'. Did you mean ${near}?`, asPrompt, "See: cody help");
+}
+
+function nearestCommand(typed: string): string | undefined {
+  const groups = commandGroups.flatMap(({ name, aliases }) => [name, ...aliases]);
+  return nearestName(typed, [...commandNames.filter((name) => name !== ""), ...groups]);
+}
+
+function unknownMember({ name, commands }: CommandGroup, typed: string): CommandError {
+  const members = Object.keys(commands);
+  const near = nearestName(typed, members);
+  const hint = near === undefined ? `Commands of cody ${name}: ${members.join(", ")}` : `Did you mean ${near}?`;
+  return usageError(`Unknown command 'cody ${name} ${typed}'`, hint, `See: cody help ${name}`);
 }
 
 function unknownFlag(spelling: string, name: CommandName): CommandError {

@@ -6,7 +6,8 @@ import { harmless } from "../../base/text/harmless.js";
 import { cachedPage } from "../../rollouts/list/cached-list.js";
 import { exitCodes } from "../command-error.js";
 import { pageText } from "../commands/conversations/list-page.js";
-import { namedConversations } from "./named-conversations.js";
+import { maxWords, wordLines } from "./conversation-words.js";
+import { namedConversations, type SavedConversation } from "./named-conversations.js";
 import { outputTo, unwritten } from "../terminal/output.js";
 
 const stdoutDescriptor = 1;
@@ -23,6 +24,14 @@ export async function printQuickList(args: readonly string[]): Promise<boolean> 
     process.exitCode = exitCodes.failed;
     await outputTo(process.stderr).write(`✗ ${unwritten(failure)}\n`);
   }
+  return true;
+}
+
+/** Prints the words for a completion script in the same way; a failure to write them is not reported. */
+export async function printQuickWords(): Promise<boolean> {
+  const found = cachedConversations(process.env, maxWords);
+  if (found === undefined) return false;
+  await printed(wordLines(found.conversations), false);
   return true;
 }
 
@@ -54,22 +63,34 @@ async function printed(text: string, isJson: boolean): Promise<Error | undefined
 
 function quickList(args: readonly string[], env: Readonly<NodeJS.ProcessEnv>): string | undefined {
   const flags = flagsIn(args);
+  if (flags === undefined) return undefined;
+  const { limit } = flags;
+  const found = cachedConversations(env, limit === undefined ? undefined : limit + 1);
+  if (found === undefined) return undefined;
+  return pageText(found.conversations, { total: found.total, limit, order: "updated", flags });
+}
+
+interface CachedConversations {
+  readonly conversations: readonly SavedConversation[];
+  readonly total: number;
+}
+
+/** The newest conversations; undefined if the cache or the configuration is not enough to know them. */
+function cachedConversations(
+  env: Readonly<NodeJS.ProcessEnv>,
+  limit: number | undefined,
+): CachedConversations | undefined {
   const homedir = env["HOME"] ?? "";
-  if (flags === undefined || (!env["CODY_HOME"] && !isAbsolute(homedir))) return undefined;
+  if (!env["CODY_HOME"] && !isAbsolute(homedir)) return undefined;
   const home = codyHome({ env, homedir });
   if (setsPlaces(env) || !hasDefaultPlaces(home)) return undefined;
   const { conversations, heads, codexRegister } = homePaths(home);
   // Conversations in Codex's directory need the full list command.
   if (existsSync(codexRegister)) return undefined;
-  const { limit } = flags;
-  const found = cachedPage(conversations, heads, limit === undefined ? {} : { limit: limit + 1 });
+  const found = cachedPage(conversations, heads, limit === undefined ? {} : { limit });
   if (found === undefined) return undefined;
-  return pageText(namedConversations(conversations, { codexHome: undefined, home }, found.conversations), {
-    total: found.total,
-    limit,
-    order: "updated",
-    flags,
-  });
+  const named = namedConversations(conversations, { codexHome: undefined, home }, found.conversations);
+  return { conversations: named, total: found.total };
 }
 
 interface QuickFlags {

@@ -32,13 +32,10 @@ const manyChars = 2_000;
 
 const maxReasonChars = 500;
 
-const choices =
-  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
-
 /** After this many invalid answers the request is denied. */
 const maxTimes = 3;
 
-const answerPrompt = "y/a/n/s › ";
+const maxInstructionChars = 10_000;
 
 const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
   ["y", "approved"],
@@ -48,6 +45,31 @@ const decisions: ReadonlyMap<string, ReviewDecision> = new Map([
   ["no", "denied"],
   ["s", "abort"],
 ]);
+
+/** The answers to a request, in the order in which they are shown. */
+function choicesOf({ proposed_execpolicy_amendment: words }: ApprovalRequest) {
+  return [
+    { key: "y", text: "yes, once" },
+    { key: "a", text: "always allow this command in this conversation" },
+    ...(words === undefined ? [] : [{ key: "p", text: "always allow it in this project" }]),
+    { key: "n", text: "no, or n and what to do instead" },
+    { key: "s", text: "no, and stop the turn" },
+  ];
+}
+
+/** Reads an answer; undefined if it is none. */
+function decisionOf(
+  answer: string,
+  { proposed_execpolicy_amendment: words }: ApprovalRequest,
+): ReviewDecision | undefined {
+  const known = decisions.get(answer.toLowerCase());
+  if (known !== undefined) return known;
+  if (answer.toLowerCase() === "p" && words !== undefined) {
+    return { approved_execpolicy_amendment: { proposed_execpolicy_amendment: words } };
+  }
+  const instructions = /^no?[ ,:]\s*(.+)$/is.exec(answer)?.[1];
+  return instructions === undefined ? undefined : { denied: { rejection: instructions.slice(0, maxInstructionChars) } };
+}
 
 /** Asks the person at the terminal, in commands that read nothing else there. Refuses without a terminal. */
 export function terminalApprover(context: CommandContext, interruption: Interruption): Approver {
@@ -99,13 +121,14 @@ export async function askForApproval(
   signal: AbortSignal,
 ): Promise<ReviewDecision> {
   await prompt.show(approvalText(request, prompt.columns));
+  const keys = choicesOf(request).map(({ key }) => key);
   for (let times = 1; ; times += 1) {
-    const answer = await prompt.ask(answerPrompt, signal);
+    const answer = await prompt.ask(`${keys.join("/")} › `, signal);
     if (signal.aborted) return "abort";
-    const decision = decisions.get(answer?.trim().toLowerCase() ?? "");
+    const decision = decisionOf(answer?.trim() ?? "", request);
     if (decision !== undefined) return decision;
     if (times === maxTimes) break;
-    await prompt.show("Please answer with y, a, n or s.\n");
+    await prompt.show(`Please answer with ${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}.\n`);
   }
   await prompt.show("Treated as no.\n");
   return "denied";
@@ -123,7 +146,11 @@ export function approvalText(request: ApprovalRequest, columns?: number): string
   const rows = [...head, "", ...indented, ""].flatMap((line) => brokenRows(line, columns));
   const chars = command.join(" ").length;
   const count = chars > manyChars ? [`The command has ${chars} characters.`, ""] : [];
-  return [...rows, ...count, choices, ""].join("\n");
+  const choices = `Allow? ${choicesOf(request)
+    .map(({ key, text }) => `[${key}] ${text}`)
+    .join("  ")}`;
+  const wider = request.session_prefixes === undefined ? [] : ["Always allowed, it may have more arguments too."];
+  return [...rows, ...count, ...wider, choices, ""].join("\n");
 }
 
 function commandLines({ tool, command, changes }: ApprovalRequest): string[] {

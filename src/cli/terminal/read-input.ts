@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 import { once } from "node:events";
 import { maxInputChars } from "../../messages/user-input.js";
 import { usageError } from "../command-error.js";
-import type { CommandContext, ContextOf } from "../context.js";
+import type { CommandContext, SharedContext } from "../context.js";
 import type { Interruption } from "./interruption.js";
 import type { Input } from "./terminal.js";
 
@@ -35,9 +35,13 @@ export async function* readLines(input: Input, signal: AbortSignal): AsyncGenera
  * Appends stdin to the prompt, between `<stdin>` tags, if stdin is a pipe or a regular file and contains text.
  * `--no-stdin` disables this.
  */
-export async function withPipedInput(context: ContextOf<"chat">, prompt: string, signal: AbortSignal): Promise<string> {
+export async function withPipedInput(
+  context: SharedContext<"noStdin">,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<string> {
   const { flags, terminal } = context;
-  if (flags.noStdin || !terminal.isStdinPiped) return prompt;
+  if (flags.noStdin === true || !terminal.isStdinPiped) return prompt;
   const piped = await readPiped(context, signal);
   if (piped.trim() === "") return prompt;
   const tag = unusedTag(piped);

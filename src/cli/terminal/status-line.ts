@@ -19,6 +19,7 @@ const silent: ReadonlySet<EventMsg["type"]> = new Set([
   "tool_call_end",
   "user_message",
   "mcp_startup_complete",
+  "turn_limit_reached",
 ]);
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -88,6 +88,8 @@ export const CompactorOp = z.discriminatedUnion("type", [
     strategy: z.string().optional(),
     /** A request was too long, so the model's real window is smaller than assumed. */
     isUrgent: z.boolean().optional(),
+    /** Counts the items that decide whether the limit is exceeded; otherwise the tokens may be estimated. */
+    isMeasured: z.boolean().optional(),
   }),
   /** Answers with what a compaction would keep and drop. */
   z.object({ type: z.literal("preview"), ...history, strategy: z.string().optional() }),

@@ -10,6 +10,7 @@ import { SaveOutcome } from "./rollout-writer.js";
 import { Op } from "../submission.js";
 import { TokenUsageInfo } from "../token-usage.js";
 import { SessionSource } from "../turn-context.js";
+import { ReviewDecision } from "../tools/approval.js";
 import { ApprovalPolicy, SandboxMode } from "../tools/policy.js";
 import type { InlineInput } from "../user-input.js";
 
@@ -49,6 +50,8 @@ export const HandleOp = z.discriminatedUnion("type", [
   /** Prepares for closing without ending an open turn that waits for an approval. */
   none("sleep"),
   none("read_history"),
+  /** Answers an approval request; is answered itself when the turn has applied the decision, or cannot any more. */
+  z.object({ type: z.literal("answer_approval"), approval_id: z.string(), decision: ReviewDecision }),
   none("context_usage"),
   z.object({ type: z.literal("preview_compaction"), strategy: StrategyName.optional() }),
   z.object({ type: z.literal("summarize"), items: z.array(ResponseItem).readonly() }),
@@ -105,6 +108,7 @@ export type SleepMemory = z.infer<typeof SleepMemory>;
 export const ConversationAnswers = z.object({
   exec_approval: approvalAnswer,
   patch_approval: approvalAnswer,
+  answer_approval: approvalAnswer,
   compact: CompactionOutcome,
   undo_compaction: CompactionOutcome,
   undo: UndoReport,

@@ -1,9 +1,8 @@
 import { counted } from "../../../base/text/counted.js";
-import { quotedCommand } from "../../../base/text/quoted-command.js";
 import { visible } from "../../../base/text/visible.js";
-import { readProjectServers } from "../../../config/project/project-config.js";
-import { setTrust } from "../../../config/project/project.js";
-import type { McpServerEntries } from "../../../messages/mcp-config.js";
+import { commandRows } from "../../conversations/project-commands.js";
+import { readProjectCommands } from "../../../config/project/project-config.js";
+import { setTrust } from "../../../config/project/trust.js";
 import { type CommandContext, printLine } from "../../context.js";
 import { chooseByFlags } from "../../conversations/choose-conversation.js";
 import { refusingApprover } from "../../terminal/approval.js";
@@ -12,7 +11,7 @@ import { converse } from "../../terminal/prompt/converse.js";
 import { CurrentConversation } from "../../terminal/prompt/current-conversation.js";
 import { Prompt } from "../../terminal/prompt/prompt.js";
 import { isSlashCommand, slashCommand } from "../../terminal/prompt/slash-commands.js";
-import { readLines } from "../../terminal/read-input.js";
+import { readLines, withPipedInput } from "../../terminal/read-input.js";
 import { exitCodeOf } from "../../terminal/turn-player.js";
 import { openWorkspace } from "../../workspace.js";
 
@@ -24,45 +23,55 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   const activity = isInteractive ? "stdout" : "stderr";
   const choice = (await chooseByFlags(context, workspace)) ?? { type: "new" };
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);
-  if (isInteractive) return await converse(context, current);
+  const prompt = context.args.join(" ");
+  if (isInteractive) return await converse(context, current, prompt);
   using interruption = watchSignals(context.terminal);
   const messages = await current.countMessages();
   if (messages > 0) await context.tell(`Resumed conversation with ${counted(messages, "message")}`);
-  const exitCode = await answerLines(context, current, interruption);
+  const exitCode = await (prompt.trim() === ""
+    ? answerLines(context, current, interruption)
+    : answerPrompt(context, current, interruption, prompt));
   return interruption.exitCode ?? exitCode;
 }
 
 /**
- * Asks once whether to trust a project that has its own configuration, and stores the answer. None of that
- * configuration has been applied before.
+ * Asks once whether to trust a project that has its own configuration, and again when the commands in it have changed;
+ * stores the answer. None of that configuration has been applied before.
  */
 async function askTrust(context: CommandContext): Promise<void> {
   const { home } = context;
   const { realRoot } = await context.projectRoots();
-  const { servers, settings, trust, root } = await readProjectServers(home, realRoot);
-  const named = Object.entries(servers);
+  const { digest = "", settings, trust, isChanged, root, ...commands } = await readProjectCommands(home, realRoot);
+  const named = commandRows(commands);
+  if (isChanged) return await askAgain(context, root, { rows: named, digest });
   if (trust !== undefined || named.length + settings.length === 0) return;
   const rows = [
-    ...named.map(([name, entry]) => `  the MCP server ${name}: ${serverText(entry)}`),
+    ...named,
     ...(settings.length === 0 ? [] : [`  settings: ${settings.map(visible).join(", ")}`]),
     "In a trusted project, models may also save knowledge without approval.",
   ];
   await printLine(context, [`The project ${visible(root)} has its own configuration:`, ...rows].join("\n"));
   const answer = await ask(context, "Trust this project and apply these settings? [y/n] › ");
-  if (answer === "y" || answer === "yes") await setTrust(home, root, "trusted");
+  if (isYes(answer)) await setTrust(home, root, "trusted", digest);
   else if (answer === "n" || answer === "no") await setTrust(home, root, "untrusted");
   else await printLine(context, "Project config ignored. To trust it later: cody trust");
 }
 
-/** Shows the complete entry, because the user agrees only to what is shown. */
-function serverText(entry: McpServerEntries[string]): string {
-  if ("url" in entry) return visible(entry.url);
-  const env = Object.keys(entry.env ?? {});
-  return [
-    quotedCommand([entry.command, ...(entry.args ?? [])]),
-    ...(entry.cwd === undefined ? [] : [`in ${visible(entry.cwd)}`]),
-    ...(env.length === 0 ? [] : [`with ${env.map(visible).join(", ")}`]),
-  ].join(" ");
+/** Without agreement, the other settings of the project still apply. */
+async function askAgain(
+  context: CommandContext,
+  root: string,
+  { rows, digest }: { readonly rows: readonly string[]; readonly digest: string },
+): Promise<void> {
+  const what = `The commands of the project ${visible(root)} are not those that you have trusted:`;
+  await printLine(context, [what, ...rows].join("\n"));
+  const answer = await ask(context, "Trust these commands and run them? [y/n] › ");
+  if (isYes(answer)) await setTrust(context.home, root, "trusted", digest);
+  else await printLine(context, "They are not run. To trust them later: cody trust");
+}
+
+function isYes(answer: string | undefined): boolean {
+  return answer === "y" || answer === "yes";
 }
 
 async function ask(context: CommandContext, question: string): Promise<string | undefined> {
@@ -78,6 +87,21 @@ async function ask(context: CommandContext, question: string): Promise<string | 
   } finally {
     prompt.close();
   }
+}
+
+/** Answers the prompt of the arguments, with the piped input appended. */
+async function answerPrompt(
+  context: CommandContext,
+  current: CurrentConversation,
+  { signal }: Interruption,
+  prompt: string,
+): Promise<number> {
+  const options = { signal, approve: refusingApprover(context) };
+  const before = await current.begin(options);
+  const text = await withPipedInput(context, prompt, signal);
+  const items = [{ type: "text" as const, text }];
+  const outside = text === prompt ? {} : { outside_content: true };
+  return exitCodeOf(before, await (await current.player()).play({ type: "user_input", items, ...outside }, options));
 }
 
 /**

@@ -22,6 +22,7 @@ const orders = {
 } satisfies Record<string, Order>;
 
 type OrderName = keyof typeof orders;
+export const orderNames = Object.keys(orders) as readonly OrderName[];
 
 /** The order of a list, and the position after which it starts. */
 export interface ListOrder {
@@ -32,7 +33,7 @@ export interface ListOrder {
 /** A cursor contains the order of its list. */
 export function parseOrder({ sort, cursor }: FlagValues<"sort" | "cursor">): ListOrder {
   if (sort !== undefined && !isOrder(sort)) {
-    throw usageError(`--sort: expected one of ${Object.keys(orders).join(", ")}, not '${sort}'`);
+    throw usageError(`--sort: expected one of ${orderNames.join(", ")}, not '${sort}'`);
   }
   if (cursor === undefined) return { name: sort ?? "updated", after: undefined };
   const after = parsedCursor(cursor);

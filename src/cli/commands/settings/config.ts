@@ -25,9 +25,11 @@ import { checkKnownProvider } from "./set-provider.js";
 /** Also accepts `provider.<name>`, which may hold the same table. */
 const providerSetting = /^providers?\.([a-z][a-z0-9-]{0,63})\.(apiKey|baseUrl|keyring)$/;
 
-/** The names of settings in the source documents. */
+/** Settings by their names in the source documents and by their short names. */
 const otherNames: ReadonlyMap<string | undefined, string> = new Map(
-  settingRows.flatMap(({ key, otherName }) => (otherName === undefined ? [] : [[otherName, key]])),
+  settingRows.flatMap(({ key, otherName, shortName }) =>
+    [otherName, shortName].flatMap((name) => (name === undefined ? [] : [[name, key] as const])),
+  ),
 );
 
 const usage = "Usage: cody config [get KEY | set KEY VALUE | unset KEY | path] [--explain]";

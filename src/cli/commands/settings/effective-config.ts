@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { resolveSettings } from "../../../actors/conversation/state/settings.js";
+import { type Policies, resolveSettings } from "../../../actors/conversation/state/settings.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import { mask } from "../../../base/text/redaction.js";
 import { mergedConfig } from "../../../config/files/merge-config.js";
 import type { ConfigLayer, ConfigSource, LoadedConfig } from "../../../config/load-config.js";
-import { readProjectServers } from "../../../config/project/project-config.js";
+import { readProjectCommands } from "../../../config/project/project-config.js";
 import {
   configuredKeys,
   baseUrlFromEnvironment,
@@ -13,7 +13,6 @@ import {
   vendorOf,
 } from "../../../config/providers/vendors.js";
 import { mcpSecrets, secretsOf, createRedactor, isSecretName } from "../../../config/secrets/redact.js";
-import { variableOf } from "../../../config/settings/config-names.js";
 import { effectiveRetention, effectiveSetting } from "../../../config/settings/effective-settings.js";
 import {
   type ConfigKey,
@@ -21,6 +20,7 @@ import {
   type ConfigValue,
   type LeafValue,
   settingLeaves,
+  variablesOf,
 } from "../../../config/settings/setting-keys.js";
 import type { Config, ProviderEntry } from "../../../messages/config.js";
 import type { McpServerEntries } from "../../../messages/mcp-config.js";
@@ -66,7 +66,7 @@ export async function effectiveConfig(context: CommandContext, requested?: strin
     model: settings.model,
     baseUrl: settings.baseUrl,
     approvalPolicy: settings.approvalPolicy,
-    sandbox: settings.sandbox,
+    "sandbox.mode": settings.sandbox,
     "export.directory": await exportDirectory(context, values.export?.directory).catch(() => undefined),
     "persistence.retentionDays": retentionDays ?? false,
     "persistence.maxConversationsPerProject": maxConversationsPerProject ?? false,
@@ -120,10 +120,7 @@ function baseUrlSource(
   return baseUrl === baseUrlFromEnvironment(provider, terminal.env) ? "environment" : "default";
 }
 
-type ProviderSettings = Pick<
-  LoadedConfig["values"],
-  "provider" | "api" | "model" | "baseUrl" | "approvalPolicy" | "sandbox"
->;
+type ProviderSettings = Pick<LoadedConfig["values"], "provider" | "api" | "model" | "baseUrl"> & Partial<Policies>;
 
 /** Shows the configured values even if the selected provider has no key. */
 async function settingsOf(context: CommandContext, config: LoadedConfig["values"]): Promise<ProviderSettings> {
@@ -172,20 +169,22 @@ function vendorLayer({ terminal: { env } }: CommandContext, names: Iterable<stri
 
 /** The servers of a trusted project, which are read separately from its settings. */
 async function trustedServers({ home, projectRoots }: CommandContext): Promise<McpServerEntries> {
-  const { trust, servers } = await readProjectServers(home, (await projectRoots()).realRoot);
-  return trust === "trusted" ? servers : {};
+  const { isAllowed, servers } = await readProjectCommands(home, (await projectRoots()).realRoot);
+  return isAllowed ? servers : {};
 }
 
 /** The file, variable or flag in which a person would find the value. */
-export function sourceText({ home }: CommandContext, source: ConfigSource, key: string): string {
-  if (source === "environment") return variableNamed(key);
+export function sourceText({ home, terminal }: CommandContext, source: ConfigSource, key: string): string {
+  if (source === "environment") return variableNamed(key, terminal.env);
   if (source === "flag") return "a flag";
   return source.startsWith(".cody/") ? `${source} of the project` : join(home, source);
 }
 
-function variableNamed(key: string): string {
+function variableNamed(key: string, env: Readonly<NodeJS.ProcessEnv>): string {
   const setting = configKeys.find((candidate) => candidate === key);
-  if (setting !== undefined) return variableOf(setting);
+  const variables = setting === undefined ? [] : variablesOf(setting);
+  const variable = variables.find((name) => env[name]) ?? variables[0];
+  if (variable !== undefined) return variable;
   const [, name = ""] = key.split(".");
   return key.endsWith(".apiKey") ? keyVariable(name) : (vendorOf(name)?.baseUrlOf?.variable ?? "environment");
 }

@@ -50,7 +50,7 @@ async function tokensOf(context: ContextOf<"login">, facts: LoginFacts, signal: 
   const visit = await callback.visit(loginTimeoutMs, signal);
   const transport = createTransport(context.terminal.env);
   try {
-    const endpoint = { fetch: transport.fetch, deadlineMs: exchangeMs };
+    const endpoint = { transport, deadlineMs: exchangeMs };
     const grant = { code: visit.code, verifier: secrets.verifier, redirectUri };
     const outcome = await exchangeCode(facts, grant, endpoint);
     const tokens =

@@ -1,6 +1,6 @@
 import type { NamedModel } from "../../../config/models/model-table.js";
 import { knownModels } from "../../../config/models/models.js";
-import { tokenText } from "../../format.js";
+import { columnLines, tokenText } from "../../format.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 
@@ -16,16 +16,8 @@ export async function modelsCommand(context: CommandContext): Promise<number> {
 }
 
 function tableText(models: readonly NamedModel[]): string {
-  const rows = [header, ...models.map(rowOf)];
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
   return [
-    ...lines,
+    ...columnLines([header, ...models.map(rowOf)]),
     "",
     "Prices are in US dollars per million tokens; - means unknown. To add models: `models` in the configuration.",
   ].join("\n");

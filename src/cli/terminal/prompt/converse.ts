@@ -14,8 +14,8 @@ import { isSlashCommand, slashCommand } from "./slash-commands.js";
 
 const hint = "Press Ctrl-C again to exit, or type /exit.";
 
-/** Runs the interactive prompt until the user leaves; resolves with the exit code. */
-export async function converse(context: CommandContext, current: CurrentConversation): Promise<number> {
+/** Runs the interactive prompt until the user leaves; resolves with the exit code. A first message is sent at once. */
+export async function converse(context: CommandContext, current: CurrentConversation, first = ""): Promise<number> {
   const { stdin, stdout } = context.terminal;
   const lines = new TypedLines();
   let turn: AbortController | undefined;
@@ -60,6 +60,7 @@ export async function converse(context: CommandContext, current: CurrentConversa
   try {
     await greet(context, current);
     await stoppable((options) => tried(context, async () => void (await current.begin(options))));
+    if (first.trim() !== "") lines.push(first);
     for (;;) {
       const { isAwaited } = lines;
       if (isAwaited) prompt.show();

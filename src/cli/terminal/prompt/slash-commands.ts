@@ -1,4 +1,6 @@
 import { lstat } from "node:fs/promises";
+import { effectiveGroup } from "../../../config/settings/effective-settings.js";
+import type { Config } from "../../../messages/config.js";
 import { shortened } from "../../../base/text/truncate.js";
 import {
   defaultExportFormat,
@@ -26,7 +28,7 @@ import { findTarget } from "../../conversations/choose-conversation.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations } from "../../conversations/project-conversations.js";
 import { describeError } from "../../describe-error.js";
-import { counted, byteText, wholeNumber, localTime } from "../../format.js";
+import { counted, byteText, wholeNumber, localTime, tokenText } from "../../format.js";
 import { helpTable } from "../../help-table.js";
 import type { Target } from "../../workspace.js";
 import { contextText, reportNotCompacted } from "../context-text.js";
@@ -155,8 +157,19 @@ async function showStatus({ context, current }: SlashCall): Promise<Then> {
     `Tokens: ${tokens}`,
     ...(cost === undefined ? [] : [`Cost: $${cost.toFixed(4)}`]),
     `File: ${file ?? "none yet"}`,
+    `Limits of a turn: ${limitsText(current.workspace.config)}`,
   ]);
   return "stay";
+}
+
+function limitsText(config: Config): string {
+  const { steps, seconds, tokens, cost } = effectiveGroup(config, "turnLimits");
+  return [
+    counted(steps, "step"),
+    `${seconds} s`,
+    `${tokenText(tokens)} tokens`,
+    cost === undefined ? "no limit of cost" : `$${cost}`,
+  ].join(", ");
 }
 
 async function showContext({ context, current }: SlashCall): Promise<Then> {

@@ -1,7 +1,7 @@
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import { mask } from "../../../../base/text/redaction.js";
 import { visible } from "../../../../base/text/visible.js";
-import { readProjectServers } from "../../../../config/project/project-config.js";
+import { readProjectCommands } from "../../../../config/project/project-config.js";
 import { secretOfArgument, createRedactor } from "../../../../config/secrets/redact.js";
 import type { McpServerEntry } from "../../../../messages/mcp-config.js";
 import type { CommandContext } from "../../../context.js";
@@ -30,9 +30,9 @@ export async function loadServers(context: CommandContext): Promise<KnownServers
   const { realRoot } = await context.projectRoots();
   const [{ values, file }, project] = await Promise.all([
     loadSettings(context),
-    readProjectServers(context.home, realRoot),
+    readProjectCommands(context.home, realRoot),
   ]);
-  const isTrusted = project.trust === "trusted";
+  const isTrusted = project.isAllowed;
   const own = Object.entries(values.mcp_servers ?? {}).filter(([name]) => !isTrusted || !(name in project.servers));
   const servers = [
     ...own.map(([name, entry]): KnownServer => ({ name, entry, source: file, status: statusOf(entry) })),
