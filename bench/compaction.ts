@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Compacted, compactAll, openCompacted } from "./compaction/large-histories.js";
 import { longestPause } from "./compaction/pause.js";
 import { startServer } from "./compaction/summary-server.js";
+import { printTenMegabytes } from "./compaction/ten-megabytes.js";
 import { ConversationManager } from "./support/built-package.js";
 import { type LoopDelay, loopDelay } from "./support/loop-delay.js";
 import { median } from "./support/measure.js";
@@ -25,6 +26,8 @@ interface Phase {
   /** The durations of the turns that ended in this phase. */
   readonly turns: number[];
 }
+
+await printTenMegabytes();
 
 await using directory = await temporaryDirectory();
 await using server = await startServer();

@@ -28,15 +28,15 @@ const server = fork(fileURLToPath(new URL("./threads/delta-server.js", import.me
 const [port] = (await once(server, "message")) as [number];
 const url = `http://127.0.0.1:${port}/v1`;
 const sdk = new OpenAI({ baseURL: url, apiKey: "none", maxRetries: 0 });
-// The proxy is not used for this address, but it makes the transport use undici's fetch and web streams.
+// The proxy is not used for this address, but it makes the transport use undici.
 const viaUndici = connectionBy(createTransport({ HTTP_PROXY: "http://127.0.0.1:1", NO_PROXY: "127.0.0.1" }));
 const viaNode = connectionBy(createTransport({}));
 
 const variants: Variant[] = [
   variant("bare node:http, split, JSON.parse", () => bareDeltas(url)),
   variant("SDK's iterator", sdkDeltas),
-  variant("our events, undici's fetch", () => wireDeltas(viaUndici)),
-  variant("our events, our fetch", () => wireDeltas(viaNode)),
+  variant("our events, undici's connections", () => wireDeltas(viaUndici)),
+  variant("our events, node:http", () => wireDeltas(viaNode)),
 ];
 for (let round = 0; round <= rounds; round += 1) for (const each of variants) await measure(each, round > 0);
 server.disconnect();

@@ -9,14 +9,17 @@ import { median } from "./support/measure.js";
 import { met, printTable, whole } from "./support/table.js";
 import { temporaryDirectory } from "./support/temporary-directory.js";
 import type { Measurement } from "./threads/resume-child.js";
+import type { TurnMeasurement } from "./threads/resume-turn-child.js";
 
 const child = fileURLToPath(new URL("./threads/resume-child.js", import.meta.url));
+const turnChild = fileURLToPath(new URL("./threads/resume-turn-child.js", import.meta.url));
 const megabyte = 1_000_000;
 const rounds = 5;
 const goalRatio = 2;
 const goalMb = 250;
 const sizes = [10, 100];
 const goalSize = 100;
+const goalStallMs = 50;
 const titles: Readonly<Record<Kind, string>> = {
   compacted: "compacted at every megabyte",
   whole: "never compacted: all of it is history",
@@ -33,6 +36,36 @@ for (const kind of ["compacted", "whole"] as const) {
   );
 }
 console.log("  (without the start of the process; with the start of every thread)");
+await printStalls();
+
+/** Prints how long the main thread of a process that has played a turn is blocked by a resume and the next turn. */
+async function printStalls(): Promise<void> {
+  const rows: string[][] = [];
+  for (const kind of ["compacted", "whole"] as const) {
+    const runs: TurnMeasurement[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const home = join(directory.path, `${kind}-${goalSize}`);
+      runs.push((await answerOf(fork(turnChild, [home]))) as TurnMeasurement);
+    }
+    const of = (what: keyof TurnMeasurement): number => median(runs.map((run) => run[what]));
+    const stall = Math.max(of("resumeStall"), of("turnStall"));
+    rows.push([
+      `${goalSize} MB, ${titles[kind]}`,
+      whole(of("resumeMs")),
+      of("resumeStall").toFixed(1),
+      whole(of("turnMs")),
+      of("turnStall").toFixed(1),
+      `<= ${goalStallMs}`,
+      met(stall <= goalStallMs),
+      whole(of("peakMb")),
+    ]);
+  }
+  printTable(
+    `Main thread blocked by a resume and the next turn, ms (median of ${rounds})`,
+    ["rollout", "resume", "blocked", "turn", "blocked", "goal", "", "peak MB"],
+    rows,
+  );
+}
 
 async function rowsOf(kind: Kind, size: number): Promise<string[][]> {
   const home = join(directory.path, `${kind}-${size}`);

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-const cody = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
+const root = /^file:\/\/(.*)\/build\//.exec(import.meta.url)?.[1] ?? ".";
+
+const cody = join(root, "dist/cli/main.cjs");
 
 /** The resources a process used, as it reports itself on exit. */
 export interface Usage {

@@ -6,11 +6,11 @@ import type { Client, Load } from "./load.js";
 /** The minimum of a client: keep-alive HTTP, splitting events, JSON.parse, one JSONL append per turn. */
 export async function bareClient(load: Load, directory: string): Promise<Client> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.conversations });
-  const talk = async (index: number): Promise<void> => {
+  const talk = async (index: number, onFirstDelta?: (ms: number) => void): Promise<void> => {
     const input: object[] = [];
     for (let turn = 0; turn < load.turns; turn += 1) {
       input.push({ type: "message", role: "user", content: [{ type: "input_text", text: "go on" }] });
-      const { text, deltas } = await answer(load, agent, input);
+      const { text, deltas } = await answer(load, agent, input, onFirstDelta);
       if (deltas !== load.deltas) throw new Error(`${deltas} deltas instead of ${load.deltas}`);
       const item = { type: "message", role: "assistant", content: [{ type: "output_text", text }] };
       input.push(item);
@@ -18,8 +18,8 @@ export async function bareClient(load: Load, directory: string): Promise<Client>
     }
   };
   return {
-    play: async () => {
-      await Promise.all(Array.from({ length: load.conversations }, (_, index) => talk(index)));
+    play: async (onFirstDelta) => {
+      await Promise.all(Array.from({ length: load.conversations }, (_, index) => talk(index, onFirstDelta)));
     },
     close: async () => agent.destroy(),
   };
@@ -29,7 +29,9 @@ async function answer(
   { url }: Load,
   agent: Agent,
   input: readonly object[],
+  onFirstDelta?: (ms: number) => void,
 ): Promise<{ text: string; deltas: number }> {
+  const begin = performance.now();
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = { "content-type": "application/json", authorization: "Bearer key" };
     const sent = request(`${url}/responses`, { method: "POST", agent, headers }, resolve);
@@ -49,6 +51,7 @@ async function answer(
       if (at < 0) continue;
       const data = JSON.parse(event.slice(at + "data: ".length)) as { type: string; delta?: string };
       if (data.type !== "response.output_text.delta") continue;
+      if (deltas === 0) onFirstDelta?.(performance.now() - begin);
       text += data.delta ?? "";
       deltas += 1;
     }

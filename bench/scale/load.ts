@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { median } from "../support/measure.js";
 
 /** The work of one process. */
 export interface Load {
@@ -6,15 +7,18 @@ export interface Load {
   readonly turns: number;
   readonly deltas: number;
   readonly delayMs: number;
-  /** The base URL of the server with this delay. */
-  readonly url: string;
+  /** Whether the process plays other turns before, so that V8 has compiled the hot functions. */
+  readonly isWarm: boolean;
+  /** The base URL of the server with this delay; without one, cody's client has a provider in the process. */
+  readonly url?: string;
   /** The base URL of the server without a delay. */
-  readonly warmUpUrl: string;
+  readonly warmUpUrl?: string;
 }
 
 /** A client with its conversations open. */
 export interface Client {
-  play(): Promise<void>;
+  /** Plays all turns. Calls back with the time from the start of a turn to its first delta. */
+  play(onFirstDelta?: (ms: number) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,6 +34,10 @@ export interface Measured {
   readonly peakBytes: number;
   /** The growth from before the first conversation to the peak. */
   readonly grownBytes: number;
+  /** The median time from the start of a turn to its first delta. */
+  readonly firstDeltaMs: number;
+  /** The growth from before the first conversation to the idle conversations after their turns. */
+  readonly keptBytes: number;
   /** Event loop delay in milliseconds, without the sampling interval. */
   readonly delay: { readonly p50: number; readonly p99: number; readonly max: number };
 }
@@ -48,10 +56,13 @@ export async function measured(open: () => Promise<Client>): Promise<Measured> {
   histogram.enable();
   const cpu = process.cpuUsage();
   const begin = performance.now();
-  await client.play();
+  const firstDeltas: number[] = [];
+  await client.play((ms) => void firstDeltas.push(ms));
   const wallMs = performance.now() - begin;
   const { user, system } = process.cpuUsage(cpu);
   histogram.disable();
+  globalThis.gc?.();
+  const keptBytes = process.memoryUsage.rss() - rss;
   const end = performance.now();
   await client.close();
   const peakBytes = process.resourceUsage().maxRSS * kibibyte;
@@ -63,6 +74,8 @@ export async function measured(open: () => Promise<Client>): Promise<Measured> {
     cpuMs: (user + system) / 1000,
     peakBytes,
     grownBytes: Math.max(1, peakBytes - rss),
+    firstDeltaMs: median(firstDeltas),
+    keptBytes: Math.max(1, keptBytes),
     delay: { p50: late(histogram.percentile(50)), p99: late(histogram.percentile(99)), max: late(histogram.max) },
   };
 }

@@ -5,10 +5,11 @@ import type { Load, Measured } from "./load.js";
 import type { ThreadCost, ThreadLoad } from "./thread-load.js";
 
 /** The entry of the child processes: each measured client and the server run in their own. */
-const child = fileURLToPath(new URL("./threads/scale-child.js", import.meta.url));
+const child = fileURLToPath(import.meta.url.replace(/(\/build\/bench\/).*$/, "$1threads/scale-child.js"));
 
-export async function startServer(): Promise<{ url(delayMs: number): string } & AsyncDisposable> {
-  const server = fork(child, ["server"]);
+/** Starts a server for each delay whose answers have this number of deltas. */
+export async function startServer(deltas = 200): Promise<{ url(delayMs: number): string } & AsyncDisposable> {
+  const server = fork(child, ["server", String(deltas)]);
   const urls = (await answerOf(server)) as Record<number, string>;
   return {
     url: (delayMs) => urls[delayMs] ?? "",
@@ -19,8 +20,8 @@ export async function startServer(): Promise<{ url(delayMs: number): string } & 
   };
 }
 
-export async function measuredIn(what: "bare" | "cody", load: Load): Promise<Measured> {
-  return (await answerOf(fork(child, [what, JSON.stringify(load)]))) as Measured;
+export async function measuredIn(what: "bare" | "cody" | "unsaved", load: Load): Promise<Measured> {
+  return (await answerOf(fork(child, [what, JSON.stringify(load)], { execArgv: ["--expose-gc"] }))) as Measured;
 }
 
 export async function costIn(load: ThreadLoad): Promise<ThreadCost> {

@@ -1,7 +1,7 @@
-// A child process of the benchmark `scale`: the server, one of the two clients, or a client with shards.
+// A child process of the benchmarks `scale` and `turns`: the server, one of the clients, or a client with shards.
 import { bareClient } from "../scale/bare-client.js";
 import { type Load, measured, type OpenClient } from "../scale/load.js";
-import { codyClient } from "../scale/cody-client.js";
+import { codyClient, unsavedClient } from "../scale/cody-client.js";
 import { playInThreads, type ThreadLoad } from "../scale/thread-load.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
@@ -10,16 +10,18 @@ import { temporaryDirectory } from "../support/temporary-directory.js";
 const warmUp = { rounds: 3, conversations: 50, turns: 8 };
 
 const [what, text] = process.argv.slice(2);
-if (what === "server") await serve();
-else if (what === "threads") await playThreads(JSON.parse(text ?? "") as ThreadLoad);
-else await play(what === "bare" ? bareClient : codyClient, JSON.parse(text ?? "") as Load);
+const clients: Readonly<Record<string, OpenClient>> = { bare: bareClient, cody: codyClient, unsaved: unsavedClient };
+const client = clients[what ?? ""];
+if (client !== undefined) await play(client, JSON.parse(text ?? "") as Load);
+else if (what === "server") await serve(Number(text));
+else await playThreads(JSON.parse(text ?? "") as ThreadLoad);
 
 /** Starts one server for each delay. */
-async function serve(): Promise<void> {
+async function serve(deltas: number): Promise<void> {
   const urls: Record<number, string> = {};
   for (const delayMs of [0, 10, 30]) {
     const pace = delayMs === 0 ? {} : { delayMs };
-    const script = { replies: [{ deltas: 200, ...pace }], afterLast: "repeat" as const };
+    const script = { replies: [{ deltas, ...pace }], afterLast: "repeat" as const };
     urls[delayMs] = `${(await startMockLlm({ script })).url}/v1`;
   }
   process.send?.(urls);
@@ -29,10 +31,13 @@ async function play(open: OpenClient, load: Load): Promise<void> {
   await using directory = await temporaryDirectory();
   // Warm up, so that loading and compiling code is not counted for each conversation.
   const { rounds, ...size } = warmUp;
-  for (let round = 0; round < rounds; round += 1) {
-    const client = await open({ ...load, ...size, delayMs: 0, url: load.warmUpUrl }, directory.path);
-    await client.play();
-    await client.close();
+  for (let round = 0; round < (load.isWarm ? rounds : 0); round += 1) {
+    const opened = await open(
+      { ...load, ...size, delayMs: 0, ...(load.warmUpUrl && { url: load.warmUpUrl }) },
+      directory.path,
+    );
+    await opened.play();
+    await opened.close();
   }
   await using measuredDirectory = await temporaryDirectory();
   process.send?.(await measured(() => open(load, measuredDirectory.path)));
