@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 /** The tests of each project: `npm test` runs all of them, `npx vitest run --project cli` one. */
@@ -14,6 +15,9 @@ const shardedFlows = ["wire-turn", "wire-tools", "wire-resume", "wire-compaction
 /** Tests that decide themselves when a conversation sleeps. */
 const notWithSleeps = process.env["CODY_TEST_SLEEPS"] === undefined ? [] : ["test/flows/sleeping.test.ts"];
 
+/** No test depends on whether the machine has a sandbox; `test/support/fake-sandbox.ts` has one for tests. */
+const pathWithoutSandbox = `${fileURLToPath(new URL("test/support/bwrap/fails", import.meta.url))}:${process.env["PATH"]}`;
+
 /** Projects inherit nothing but the number of workers: what else the root has runs once for all of them. */
 function project(
   name: string,
@@ -27,7 +31,7 @@ function project(
       exclude,
       isolate: false,
       // Node 20 reads these certificates at every start, and the tests start hundreds of processes.
-      env: { NODE_EXTRA_CA_CERTS: "", TZ: "UTC", ...env },
+      env: { NODE_EXTRA_CA_CERTS: "", TZ: "UTC", PATH: pathWithoutSandbox, ...env },
       testTimeout: 30_000,
       hookTimeout: 30_000,
     },

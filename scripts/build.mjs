@@ -1,6 +1,6 @@
 // Builds dist: the library, the command line, every thread entry, and the declarations.
 import { execFile } from "node:child_process";
-import { chmod, readdir, rm, stat } from "node:fs/promises";
+import { chmod, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -19,7 +19,7 @@ export const library = {
 };
 const outbox = "src/actors/rollout-writer/outbox.ts";
 
-/** Bundles the code; the type declarations take longer and are only needed in a package. */
+/** Bundles the code; the man page and the type declarations are only needed in a package, and these take longer. */
 export async function build({ declarations }) {
   // Delete old files only for a package; otherwise a process may be running from dist.
   if (declarations) await rm(dist, { recursive: true, force: true });
@@ -44,6 +44,8 @@ export async function build({ declarations }) {
   ]);
   await chmod(main, 0o755);
   if (!declarations) return;
+  const { stdout: page } = await promisify(execFile)(process.execPath, [main, "completion", "man"], { cwd: root });
+  await writeFile(join(dist, "cody.1"), page);
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
 }

@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  */
 export async function bundle({ format, input, directory, together = {} }) {
   const extension = format === "cjs" ? "cjs" : "js";
+  const isProgram = Object.keys(together).length > 0;
   const { output } = await build({
     cwd: root,
     input,
@@ -38,7 +39,7 @@ export async function bundle({ format, input, directory, together = {} }) {
       format,
       entryFileNames: `[name].${extension}`,
       chunkFileNames: `chunks/[name]-[hash].${extension}`,
-      ...(Object.keys(together).length === 0 ? {} : { codeSplitting: { groups: groupsOf(together) } }),
+      ...(isProgram ? { codeSplitting: { groups: groupsOf(together) } } : {}),
       // Keep names, so that stack traces in the debug log are readable. For an uncaught error Node prints the line that
       // threw, so the library keeps its lines; the command line prints no such line and starts faster without white space.
       minify: { mangle: false, compress: false, codegen: { removeWhitespace: format === "cjs" } },
@@ -46,9 +47,21 @@ export async function bundle({ format, input, directory, together = {} }) {
     write: false,
   });
   if (directory !== undefined) {
-    await Promise.all(output.map(({ fileName, code }) => replaceFile(resolve(root, directory, fileName), code)));
+    const codeOf = ({ fileName, code }) => (isProgram && fileName.startsWith("chunks/") ? withImporter(code) : code);
+    await Promise.all(output.map((file) => replaceFile(resolve(root, directory, file.fileName), codeOf(file))));
   }
   return output.filter(({ type }) => type === "chunk");
+}
+
+/**
+ * Lets a chunk import modules with the function that `src/cli/compile-cache.ts` provides: code from the cache has lost
+ * the connection to Node's loader, and its own `import` fails. Methods named `import` and quoted code stay as they are.
+ */
+function withImporter(code) {
+  const replaced = code.replaceAll(/(?<![\w$.}`]|async )import\(/g, "importModule(");
+  if (replaced === code) return code;
+  const importer = 'globalThis[Symbol.for("cody.importModule")]??(name=>import(name))';
+  return `const importModule=${importer};${replaced}`;
 }
 
 function groupsOf(together) {

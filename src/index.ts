@@ -1,5 +1,7 @@
 // The manager, the conversation handle, and the types in their signatures.
 export { ConversationManager, type ManagerStats } from "./manager.js";
+export type { BatchOptions } from "./batch/run-batch.js";
+export { BatchResult, BatchTask } from "./messages/batch.js";
 export type { Tokenizer } from "./actors/compactor/tokenizer.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
 export type { Approve, Conversation } from "./actors/conversation/handle.js";
@@ -21,6 +23,15 @@ export type {
   KnownImport,
   SkippedFile,
 } from "./actors/conversation/saved/import-conversation.js";
+export type {
+  AnswerApprovalOptions,
+  ApprovalAnswered,
+  ListApprovalsOptions,
+  PendingApproval,
+} from "./actors/conversation/saved/pending-approvals.js";
+export type { HookFunctions } from "./actors/conversation/hooks/conversation-hooks.js";
+export type { HookFunction } from "./actors/conversation/hooks/run-hook.js";
+export type { HookEvent, HookInput, HookOutput, HooksConfig } from "./messages/hooks.js";
 export type { CompletedTurn, ConversationHistory } from "./actors/conversation/handle.js";
 export type { TurnView as ActiveTurn } from "./actors/conversation/mirror.js";
 export type { Settings, TurnStatus, UndoReport } from "./messages/actors/conversation.js";

@@ -18,13 +18,20 @@ import {
 import { Conversation, type HistoryParts } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
 import { ConversationHost } from "./actors/conversation/open/host.js";
-import { idOfNew, openConversation } from "./actors/conversation/open/open-conversation.js";
+import { idOfNew, newConversationId, openConversation } from "./actors/conversation/open/open-conversation.js";
 import type {
   ImporterParts,
   ImportOptions,
   ImportOutcome,
   ImportResult,
 } from "./actors/conversation/saved/import-conversation.js";
+import {
+  type AnswerApprovalOptions,
+  type ApprovalAnswered,
+  type ListApprovalsOptions,
+  type PendingApproval,
+  PendingApprovals,
+} from "./actors/conversation/saved/pending-approvals.js";
 import { listed, type ListOptions, SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
 import type { Store } from "./actors/conversation/store/store.js";
@@ -43,6 +50,8 @@ import { startMcp } from "./actors/mcp/mcp.js";
 import { ServerLeases } from "./actors/mcp/server-leases.js";
 import type { Ref } from "./actors/runtime/actor.js";
 import { spawn } from "./actors/runtime/spawn.js";
+import type { BatchOptions } from "./batch/run-batch.js";
+import type { BatchResult, BatchTask } from "./messages/batch.js";
 import type { OpenConversation } from "./messages/actors/conversation.js";
 import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
 import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
@@ -57,6 +66,7 @@ import { InvalidInputError } from "./base/errors.js";
 import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";
 import type { SaveOutcome } from "./messages/actors/rollout-writer.js";
+import type { ReviewDecision } from "./messages/tools/approval.js";
 import { ownShape } from "./config/files/written-config.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
@@ -104,6 +114,7 @@ export class ConversationManager implements AsyncDisposable {
   readonly #adopted = new Map<string, string>();
   readonly #estimates: TokenEstimates;
   readonly #saved: SavedConversations;
+  readonly #approvals: PendingApprovals;
   readonly #importer: ImporterParts;
   readonly #live = new Map<string, Conversation>();
   /** The conversations that may fall asleep. */
@@ -125,7 +136,7 @@ export class ConversationManager implements AsyncDisposable {
       this.#awake.add(channel);
       return await this.#track(this.#openIn(request, sink));
     },
-    openServers: async (realRoot) => (await (await this.#hostHere()).openServers({ realRoot })).servers,
+    openServers: async (realRoot) => (await (await this.#hostHere()).openProject({ realRoot })).servers,
   };
   readonly #historyParts: HistoryParts;
   readonly #resuming = new Map<string, Promise<Conversation>>();
@@ -159,6 +170,13 @@ export class ConversationManager implements AsyncDisposable {
       store: this.#store,
       live: this.#live,
       now: this.#now,
+      track: (work) => this.#track(work),
+    });
+    this.#approvals = new PendingApprovals({
+      store: this.#store,
+      live: this.#live,
+      now: this.#now,
+      resume: (id, changes) => this.#resumeById(id, changes),
       track: (work) => this.#track(work),
     });
     this.#estimates = new TokenEstimates(
@@ -285,6 +303,20 @@ export class ConversationManager implements AsyncDisposable {
   async *importConversations(path: string, options: ImportOptions = {}): AsyncGenerator<ImportOutcome> {
     const { importEach } = await import("./actors/conversation/saved/import-each.js");
     yield* importEach(path, (file) => this.importConversation(file, options));
+  }
+
+  /**
+   * Runs each task in a conversation of its own, several at a time, and yields the results in the order in which the
+   * tasks end. Nobody is asked for approval. Leaving the loop interrupts the running tasks.
+   */
+  async *runBatch(tasks: readonly BatchTask[], options: BatchOptions = {}): AsyncGenerator<BatchResult> {
+    const { runBatch } = await import("./batch/run-batch.js");
+    const conversations = {
+      newId: newConversationId,
+      newConversation: (config: ConversationConfig) => this.newConversation(config),
+      resumeConversation: (id: string, config: ResumeConfig) => this.resumeConversation(id, config),
+    };
+    yield* runBatch(conversations, tasks, options);
   }
 
   async newConversation(config: ConversationConfig = {}): Promise<NewConversation> {
@@ -481,7 +513,39 @@ export class ConversationManager implements AsyncDisposable {
 
   /** Lists all saved and live conversations, newest first. */
   async listConversations(options: ListOptions = {}): Promise<ConversationMetadata[]> {
-    return listed(await this.#store.list(), [...this.#live.values()], this.#now(), options);
+    return await listed(this.#store, [...this.#live.values()], this.#now(), options);
+  }
+
+  /**
+   * Lists the approval requests that wait for an answer, newest first: those of open and sleeping conversations, and those
+   * in the files of the 2,000 newest saved conversations.
+   */
+  async listApprovals(options: ListApprovalsOptions = {}): Promise<PendingApproval[]> {
+    this.#refuseAfterShutdown();
+    return await this.#approvals.list(options);
+  }
+
+  /** Returns an approval request that waits for an answer; undefined when there is none with this id. */
+  async getApproval(
+    approvalId: string,
+    { conversationId }: Pick<AnswerApprovalOptions, "conversationId"> = {},
+  ): Promise<PendingApproval | undefined> {
+    this.#refuseAfterShutdown();
+    return await this.#approvals.find(approvalId, conversationId);
+  }
+
+  /**
+   * Answers an approval request of any conversation, which is woken or resumed for it. The first answer counts; rejects
+   * with a `FailureError` when the request is not open, and with a `ConversationInUseError` when another process has its
+   * conversation open.
+   */
+  async answerApproval(
+    approvalId: string,
+    decision: ReviewDecision,
+    options: AnswerApprovalOptions = {},
+  ): Promise<ApprovalAnswered> {
+    this.#refuseAfterShutdown();
+    return await this.#approvals.answer(approvalId, decision, options);
   }
 
   /** The exact number of tokens in each text, counted off the main thread; rejects with a `FailureError`. */
@@ -556,9 +620,10 @@ function threadCount({
   compactionStrategies,
   providers,
   tools,
+  hooks,
   now,
 }: ManagerOptions): number {
-  const injected = [client, recorder, tokenizer, compactionStrategies, providers, tools, now];
+  const injected = [client, recorder, tokenizer, compactionStrategies, providers, tools, hooks, now];
   if (injected.some((object) => object !== undefined)) return 0;
   return threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
 }

@@ -4,7 +4,18 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
-const lower = ["base", "messages", "config", "providers", "tools", "rollouts", "compaction", "context", "changes"];
+const lower = [
+  "base",
+  "messages",
+  "config",
+  "providers",
+  "tools",
+  "rollouts",
+  "compaction",
+  "context",
+  "changes",
+  "sandbox",
+];
 
 /** The folders and files of src that each folder may import besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -17,15 +28,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   compaction: ["base", "messages"],
   context: ["base", "messages"],
   changes: ["base", "messages", "tools"],
+  sandbox: ["base", "messages", "config", "context", "tools"],
   "mock-llm": ["base", "messages", "providers"],
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
-  "manager.ts": [...lower, "workers", "actors"],
+  batch: [...lower, "actors"],
+  "manager.ts": [...lower, "workers", "actors", "batch"],
   // The package's entry points besides the main one.
   public: [...lower, "actors", "mock-llm"],
-  "index.ts": [...lower, "actors", "manager.ts", "version.ts", "public"],
+  "index.ts": [...lower, "actors", "batch", "manager.ts", "version.ts", "public"],
   "version.ts": [],
-  cli: [...lower, "workers", "actors", "mock-llm", "manager.ts", "version.ts"],
+  cli: [...lower, "workers", "actors", "batch", "mock-llm", "manager.ts", "version.ts"],
   "workers/entries": [...lower, "workers", "actors", "manager.ts", "version.ts"],
 };
 
@@ -94,6 +107,7 @@ test.each([
       "tools/files/file-problem.ts",
       "tools/files/open-folder.ts",
       "tools/files/temporary-name.ts",
+      "tools/policy/secret-files.ts",
       "tools/search/ignore-rules.ts",
     ],
   },

@@ -20,23 +20,28 @@ const maxHolderBytes = 200;
 interface LockOptions {
   /** After this long with the same holder, its lock is replaced even if that process is alive. */
   readonly holdMs?: number;
+  /** How long to wait for the lock; three times `holdMs` by default. */
+  readonly waitMs?: number;
 }
 
 /**
- * Runs `work` while no other process runs work under the same lock file. Waits for the lock at most three times
- * `holdMs`, then fails with `busy`.
+ * Runs `work` while no other process runs work under the same lock file. Waits for the lock at most `waitMs`, then
+ * fails with `busy`.
  */
 export async function withFileLock<T>(
   lock: string,
   work: () => Promise<T>,
-  { holdMs = 10_000 }: LockOptions = {},
+  { holdMs = 10_000, waitMs = 3 * holdMs }: LockOptions = {},
 ): Promise<T> {
   // The token is written to a separate file and linked into place, so that no process ever reads a half-written lock.
   const token = `${process.pid} ${randomUUID()}`;
   const own = `${lock}.${token.replace(" ", ".")}`;
   await writeNew(own, token);
   try {
-    await acquire(lock, own, token, Math.ceil(holdMs / retryMs));
+    await acquire(lock, own, token, {
+      pollsBeforeAnyTakeover: Math.ceil(holdMs / retryMs),
+      maxPolls: waitMs / retryMs,
+    });
     try {
       await sweepStrays(lock);
       return await work();
@@ -50,11 +55,21 @@ export async function withFileLock<T>(
   }
 }
 
-async function acquire(lock: string, own: string, token: string, pollsBeforeAnyTakeover: number): Promise<void> {
+interface AcquireBounds {
+  readonly pollsBeforeAnyTakeover: number;
+  readonly maxPolls: number;
+}
+
+async function acquire(
+  lock: string,
+  own: string,
+  token: string,
+  { pollsBeforeAnyTakeover, maxPolls }: AcquireBounds,
+): Promise<void> {
   let seen: string | undefined;
   let polls = 0;
-  for (let total = 0; total < 3 * pollsBeforeAnyTakeover; total += 1) {
-    if (await linked(own, lock)) return;
+  for (let total = 0; total < maxPolls; total += 1) {
+    if (linked(own, lock)) return;
     const holder = await read(lock);
     polls = holder === seen ? polls + 1 : 0;
     seen = holder;

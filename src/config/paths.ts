@@ -30,6 +30,10 @@ interface HomePaths {
   readonly workspaces: string;
   /** The projects whose own configuration the user trusts. */
   readonly trust: string;
+  /** The hooks and MCP servers of trusted projects, as digests. */
+  readonly trustedCommands: string;
+  /** The user's rules about commands, paths and tools. */
+  readonly permissions: string;
   /** Deleted conversations, until they are removed permanently. */
   readonly trash: string;
   /** The pending removals that were announced to the user, with their times. */
@@ -38,6 +42,8 @@ interface HomePaths {
   readonly tokens: string;
   /** A log line for each conversation that was announced, moved, restored or removed. */
   readonly retentionLog: string;
+  /** Lists what commands in the sandbox have put into workspaces, until it is removed again. */
+  readonly sandbox: string;
 }
 
 /** The folder with all of a user's cody files: `$CODY_HOME`, else `~/.cody`. */
@@ -60,10 +66,13 @@ export function homePaths(home: string): HomePaths {
     codexPins: join(home, "codex-pins.jsonl"),
     workspaces: join(home, "workspaces"),
     trust: join(home, "trust.json"),
+    trustedCommands: join(home, "trusted-commands.json"),
+    permissions: join(home, "permissions.json"),
     trash: join(home, "trash"),
     retention: join(home, "retention.json"),
     tokens: join(home, "tokens.json"),
     retentionLog: join(home, "retention.jsonl"),
+    sandbox: join(home, "sandbox"),
   };
 }
 
@@ -216,14 +225,31 @@ export function codexSessions(codexHome: string): string {
  * programs.
  */
 export function privatePaths({ home, codexHome, claudeHome }: Homes): string[] {
-  const { tokens, trust, logs, workspaces } = homePaths(home);
+  const { tokens, trust, trustedCommands, permissions, logs, workspaces } = homePaths(home);
   return [
     tokens,
     ...configNames.map((name) => join(home, name)),
     trust,
+    trustedCommands,
+    permissions,
     logs,
     workspaces,
     ...(codexHome === undefined ? [] : [join(codexHome, "auth.json")]),
     ...(claudeHome === undefined ? [] : [join(claudeHome, ".credentials.json")]),
+  ];
+}
+
+/** The folders with the conversations of cody, Codex and Claude Code, and what cody derives from them. */
+export function conversationFolders({ home, codexHome, claudeHome }: Homes): string[] {
+  const { conversations, trash, index, heads, codexHeads, active } = homePaths(home);
+  return [
+    conversations,
+    trash,
+    index,
+    heads,
+    codexHeads,
+    active,
+    ...(codexHome === undefined ? [] : [codexSessions(codexHome), join(codexHome, "history.jsonl")]),
+    ...(claudeHome === undefined ? [] : [join(claudeHome, "projects"), join(claudeHome, "history.jsonl")]),
   ];
 }

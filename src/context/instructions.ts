@@ -11,6 +11,9 @@ export const maxInstructionBytes = 32 * 1024;
 /** Only the first existing file of each group is used. */
 const groups = [["AGENTS.override.md", "AGENTS.md"], ["CLAUDE.md"]] as const;
 
+/** The names of instruction files. */
+export const instructionNames: readonly string[] = groups.flat();
+
 interface InstructionsInput {
   readonly cwd: string;
   readonly platform: string;
@@ -107,7 +110,8 @@ export async function findInstructions(places: readonly InstructionPlace[]): Pro
 function findInstructionFile(path: string, root: string | undefined): Promise<FoundInstructions | undefined> {
   return new Promise((resolve) => {
     stat(path, { bigint: true }, (error, stats) => {
-      if (error !== null) return resolve(undefined);
+      // While a command runs in the sandbox, an empty folder keeps it from creating the file.
+      if (error !== null || stats.isDirectory()) return resolve(undefined);
       const { dev, ino, size, mtimeNs, ctimeNs, mode } = stats;
       const stamp = [path, dev, ino, size, mtimeNs, ctimeNs, mode].join(":");
       resolve({ path, stamp, ...(root === undefined ? {} : { root }) });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig, type LoadedConfig } from "../../src/config/load-config.js";
 import { nearestSetting } from "../../src/config/settings/nearest-setting.js";
-import { readTrust, setTrust, type TrustLevel } from "../../src/config/project/project.js";
+import { readTrust, setTrust, type TrustLevel } from "../../src/config/project/trust.js";
 import type { Config } from "../../src/messages/config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -20,9 +20,13 @@ const allDefault = {
   baseUrl: "default",
   approvalPolicy: "default",
   auth: "default",
-  sandbox: "default",
+  "sandbox.mode": "default",
+  "sandbox.writableRoots": "default",
+  "sandbox.network": "default",
+  "sandbox.unixSockets": "default",
   "turnLimits.steps": "default",
   "turnLimits.seconds": "default",
+  "turnLimits.cost": "default",
   "turnLimits.tokens": "default",
   "turnLimits.answerBytes": "default",
   "turnLimits.turnBytes": "default",
@@ -70,20 +74,21 @@ test("without a file every setting has its default", async () => {
 
 test("a flag overrides the file, the file overrides the default, and each value has its source", async () => {
   const home = await homeWith({ provider: "openai", model: "gpt-4o", persistence: { directory: "elsewhere" } });
-  const flags = { model: "o3", sandbox: "read-only" as const, provider: undefined, persistence: { enabled: false } };
+  const sandbox = { mode: "read-only" } as const;
+  const flags = { model: "o3", sandbox, provider: undefined, persistence: { enabled: false } };
   expect(await loadConfig({ home, env: {}, flags })).toMatchObject({
     file: "config.json",
     values: {
       provider: "openai",
       model: "o3",
-      sandbox: "read-only",
+      sandbox,
       persistence: { enabled: false, layout: "cody", directory: join(home, "elsewhere") },
     },
     sources: {
       ...allDefault,
       provider: "config.json",
       model: "flag",
-      sandbox: "flag",
+      "sandbox.mode": "flag",
       "persistence.enabled": "flag",
       "persistence.directory": "config.json",
     },
@@ -96,11 +101,11 @@ test("settings for one provider do not apply to another", async () => {
   const persistence = { enabled: true, layout: "cody", directory: join(home, "conversations") };
   expect(await loadConfig({ home, env: {}, flags: { provider: "ollama" } })).toMatchObject({
     file: "config.json",
-    values: { provider: "ollama", sandbox: "read-only", persistence },
-    sources: { ...allDefault, provider: "flag", sandbox: "config.json" },
+    values: { provider: "ollama", sandbox: { mode: "read-only" }, persistence },
+    sources: { ...allDefault, provider: "flag", "sandbox.mode": "config.json" },
   });
   const { values } = await loadConfig({ home, env: {}, flags: { provider: "openai", baseUrl: "http://other/v1" } });
-  expect(values).toEqual({ ...file, baseUrl: "http://other/v1", persistence });
+  expect(values).toEqual({ ...file, sandbox: { mode: "read-only" }, baseUrl: "http://other/v1", persistence });
 });
 
 test("a base URL without a provider belongs to the provider with a key and goes to no other", async () => {

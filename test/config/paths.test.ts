@@ -21,9 +21,12 @@ test("every path is inside cody's home", () => {
     codexPins: "/home/alice/.cody/codex-pins.jsonl",
     workspaces: "/home/alice/.cody/workspaces",
     trust: "/home/alice/.cody/trust.json",
+    trustedCommands: "/home/alice/.cody/trusted-commands.json",
+    permissions: "/home/alice/.cody/permissions.json",
     trash: "/home/alice/.cody/trash",
     retention: "/home/alice/.cody/retention.json",
     tokens: "/home/alice/.cody/tokens.json",
     retentionLog: "/home/alice/.cody/retention.jsonl",
+    sandbox: "/home/alice/.cody/sandbox",
   });
 });

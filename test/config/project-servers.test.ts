@@ -3,12 +3,13 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type ProjectServers, readProjectServers } from "../../src/config/project/project-config.js";
-import { readTrust, realProjectRoot, setTrust } from "../../src/config/project/project.js";
+import { type ProjectCommands, readProjectCommands } from "../../src/config/project/project-config.js";
+import { realProjectRoot } from "../../src/config/project/project.js";
+import { readTrust, setTrust } from "../../src/config/project/trust.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-async function serversIn(home: string, cwd: string): Promise<ProjectServers> {
-  return await readProjectServers(home, await realProjectRoot(cwd));
+async function serversIn(home: string, cwd: string): Promise<ProjectCommands> {
+  return await readProjectCommands(home, await realProjectRoot(cwd));
 }
 
 async function project(config?: unknown) {
@@ -28,12 +29,15 @@ test("a project's servers are read from its root, with the user's trust decision
     root,
     file: join(root, ".cody/config.json"),
     servers: { one: { command: "one" } },
+    hooks: {},
     settings: ["model"],
     problem: undefined,
+    isChanged: false,
+    digest: expect.any(String),
   };
-  expect(await serversIn(home, join(root, "src"))).toEqual({ ...found, trust: undefined });
+  expect(await serversIn(home, join(root, "src"))).toEqual({ ...found, trust: undefined, isAllowed: false });
   await setTrust(home, root, "trusted");
-  expect(await serversIn(home, root)).toEqual({ ...found, trust: "trusted" });
+  expect(await serversIn(home, root)).toEqual({ ...found, trust: "trusted", isAllowed: true });
   await setTrust(home, root, "untrusted");
   expect((await serversIn(home, root)).trust).toBe("untrusted");
   await setTrust(home, root, undefined);
@@ -94,4 +98,48 @@ test("a configuration that is not a regular file is not opened", async () => {
   const linked = await project({});
   await symlink("/etc/passwd", join(linked.root, ".cody/config.yaml"));
   expect((await serversIn(linked.home, linked.root)).problem).toContain("config.yaml is not a file");
+});
+
+test("trust is bound to the hooks and servers that the user has seen, however they are written", async () => {
+  const one = { type: "command", command: "one" };
+  const config = {
+    model: "a",
+    mcp_servers: { one: { command: "one", args: ["x"] } },
+    hooks: { Stop: [{ hooks: [one] }] },
+  };
+  const { home, root } = await project(config);
+  const write = async (changed: object): Promise<ProjectCommands> => {
+    await writeFile(join(root, ".cody/config.json"), JSON.stringify(changed, undefined, 4));
+    return await serversIn(home, root);
+  };
+  await setTrust(home, root, "trusted");
+  const { hooks, mcp_servers } = config;
+  // Other settings, and the order of the keys, make no difference.
+  const same = { hooks, mcpServers: { one: { args: ["x"], command: "one" } }, model: "b" };
+  expect(await write(same)).toMatchObject({ isAllowed: true, isChanged: false });
+  const changes = [
+    { mcp_servers },
+    { hooks },
+    { mcp_servers, hooks: { Stop: [{ hooks: [{ ...one, command: "two" }] }] } },
+    { mcp_servers, hooks: { Stop: [{ matcher: "*", hooks: [one] }] } },
+    { mcp_servers: { one: { command: "one", args: ["y"] } }, hooks },
+    { mcp_servers: { one: { command: "one", args: ["x"], env: { A: "1" } } }, hooks },
+  ];
+  for (const changed of changes) expect(await write(changed)).toMatchObject({ isAllowed: false, isChanged: true });
+  expect(await write({ model: "a" })).toMatchObject({ isAllowed: true, isChanged: false });
+  expect(await write(config)).toMatchObject({ isAllowed: true });
+});
+
+test("commands that appear while the user decides are not trusted", async () => {
+  const { home, root } = await project({ model: "a" });
+  const { digest = "" } = await serversIn(home, root);
+  await writeFile(join(root, ".cody/config.json"), JSON.stringify({ mcp_servers: { one: { command: "one" } } }));
+  await setTrust(home, root, "trusted", digest);
+  expect(await serversIn(home, root)).toMatchObject({ trust: "trusted", isAllowed: false, isChanged: true });
+});
+
+test("a project that was trusted before its commands were recorded asks again", async () => {
+  const { home, root } = await project({ mcp_servers: { one: { command: "one" } } });
+  await writeFile(join(home, "trust.json"), JSON.stringify({ [root]: "trusted" }));
+  expect(await serversIn(home, root)).toMatchObject({ trust: "trusted", isAllowed: false, isChanged: true });
 });

@@ -24,13 +24,18 @@ test("the first setting creates the home and the file, accessible to the owner o
 
 test("other settings stay, and one set to undefined is removed", async () => {
   const home = await temporaryFolder();
-  await saveConfig(home, { provider: "openai", api: "chat", sandbox: "read-only", persistence: { directory: "d" } });
+  await saveConfig(home, {
+    provider: "openai",
+    api: "chat",
+    sandbox: { mode: "read-only" },
+    persistence: { directory: "d" },
+  });
   await saveConfig(home, { provider: "offline", api: undefined, persistence: { enabled: false } });
   await saveConfig(home, { turnLimits: { steps: 5, tokens: 9 } });
   await saveConfig(home, { turnLimits: { steps: 7, tokens: undefined, seconds: 60 } });
   expect(await readJson(home)).toEqual({
     provider: "offline",
-    sandbox: "read-only",
+    sandbox: { mode: "read-only" },
     persistence: { directory: "d", enabled: false },
     turnLimits: { steps: 7, seconds: 60 },
   });
@@ -87,7 +92,7 @@ const settings = {
   api: "chat",
   model: "o3",
   approvalPolicy: "never",
-  sandbox: "read-only",
+  sandbox: { mode: "read-only" },
   persistence: { enabled: false, directory: "/elsewhere" },
 };
 

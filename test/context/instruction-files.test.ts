@@ -89,7 +89,7 @@ test("files that are not project text are skipped with a notice, and the rest is
   const { blocks, notices } = await read(root, "a", "b", "c", "d", "e");
   expect(blocks).toEqual([{ path: join(root, "e/AGENTS.md"), text: "still here" }]);
   expect(notices).toEqual([
-    `${join(root, "AGENTS.md")} is ignored: it is not a regular file`,
+    // Not the folder AGENTS.md: the sandbox makes such folders while a command runs.
     `${join(root, "CLAUDE.md")} is ignored: it is not a regular file`,
     `${join(root, "a/AGENTS.md")} is ignored: it is a link to a path outside the project`,
     `${join(root, "b/AGENTS.md")} is ignored: it is not a text file`,

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 /** The output of the programs of a page, in order. */
 const printed: readonly (readonly [page: string, outputs: readonly string[]])[] = [
   ["README.md", ["2+2 = 4"]],
-  ["docs/library.md", ["2+2 = 4\n", "6*7 = 42 (saved)\n", "", "", "CONVERSATION_NOT_FOUND\n", "1 /v1/responses\n"]],
+  ["docs/library.md", ["2+2 = 4\n", "6*7 = 42 (saved)\n", "", "", "", "CONVERSATION_NOT_FOUND\n", "1 /v1/responses\n"]],
   ["docs/mock-llm.md", [""]],
 ];
 

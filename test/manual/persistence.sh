@@ -86,7 +86,7 @@ expect 'the error has a hint' "$missing" 'List available: cody list'
 
 scenario '5: a long one is compacted'
 long=$(cody new)
-cody config set contextWindow 3000 >/dev/null
+cody config set contextWindow 3500 >/dev/null
 for i in $(seq 20); do
   out=$(cody chat "This is message number $i. Please respond with a detailed explanation of what number this is and count from 1 to $i." 2>&1)
   if grep -q 'Compacting conversation history\.\.\.' <<<"$out"; then seen=$out; fi

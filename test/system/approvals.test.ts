@@ -5,7 +5,7 @@ import { Cli } from "../support/cli.js";
 import { TmuxScreen } from "../support/cli-tmux.js";
 
 const choices =
-  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no  [s] no, and stop the turn";
+  "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no, or n and what to do instead  [s] no, and stop the turn";
 const repeatedQuestion = "Please answer with y, a, n or s.\ny/a/n/s › \n";
 
 test("the prompt asks, runs the command after yes, shows its output, and returns to the prompt", async () => {

@@ -1,4 +1,5 @@
-import { link, readdir, rename, rm } from "node:fs/promises";
+import { linkSync } from "node:fs";
+import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** The content of a lock file, or of a mark beside it. */
@@ -39,7 +40,7 @@ export async function takeOverLock<Owner>(
   let last = first;
   while (deadOwners.length <= maxChain) {
     const mark = `${lock}.after.${kind.tokenOf(last)}`;
-    if (await linked(own, mark)) return await replaceLock(kind, lock, own, { mark, gone: deadOwners });
+    if (linked(own, mark)) return await replaceLock(kind, lock, own, { mark, gone: deadOwners });
     const found = await kind.read(mark);
     // The mark was removed meanwhile: its owner has finished, and the lock has a new owner.
     if (found.status === "none") return { status: "again" };
@@ -85,9 +86,9 @@ async function clearMarks(lock: string): Promise<void> {
 }
 
 /** Creates a second name for a file. Returns false if the name is taken. */
-export async function linked(from: string, to: string): Promise<boolean> {
+export function linked(from: string, to: string): boolean {
   try {
-    await link(from, to);
+    linkSync(from, to);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;

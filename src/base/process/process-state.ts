@@ -24,6 +24,11 @@ export async function processState(pid: number, startTime: string): Promise<"run
   return status.startTime === startTime ? "running" : "gone";
 }
 
+/** Whether a process has ended, even if its parent has not collected its exit status yet. */
+export async function hasProcessEnded(pid: number): Promise<boolean> {
+  return isProcessDead(pid) || (await processStatus(pid))?.zombie === true;
+}
+
 /** Returns the start time of a running process; empty if it cannot be determined. */
 export async function processStartTime(pid: number): Promise<string> {
   return (await processStatus(pid))?.startTime ?? "";

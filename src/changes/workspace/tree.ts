@@ -2,6 +2,7 @@ import { readlinkSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readRegularSync } from "../../base/fs/open-regular.js";
 import type { LeftOutFile, KeptFile, KeptFolder, KeptVersion } from "../../messages/tools/change-record.js";
+import { isSecretFile } from "../../tools/policy/secret-files.js";
 import type { FileMode } from "../changed-file.js";
 import { type ContentStore, writeAtomically } from "./content-store.js";
 import { fileAt, type FoundFile, walk, type Walk, type FoundFolder } from "./walk.js";
@@ -10,14 +11,6 @@ import { fileAt, type FoundFile, walk, type Walk, type FoundFolder } from "./wal
 const keptMs = 24 * 60 * 60 * 1000;
 
 const indexName = "index.json";
-
-const names = [
-  /^\.env(?:\.|$)(?!example$|sample$|template$|dist$)/,
-  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$/,
-  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/,
-  /^\.(?:netrc|pgpass|npmrc|pypirc|htpasswd|git-credentials)$/,
-  /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|ini))?$/,
-];
 
 /** A file of a tree with its content, or with a stamp that identifies its version when the content is not stored. */
 export interface TreeFile {
@@ -90,8 +83,7 @@ export function bytesAt(path: string, mode: FileMode): Buffer {
 
 /** Whether the file's name marks it as a file for secrets; such files are neither read nor stored. */
 function isForSecrets(path: string): boolean {
-  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  return names.some((pattern) => pattern.test(name));
+  return isSecretFile(path.slice(path.lastIndexOf("/") + 1));
 }
 
 /** A file whose content hash is known; it is not read again while its stamp stays the same. */

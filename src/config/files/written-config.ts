@@ -1,6 +1,6 @@
 import type { Config } from "../../messages/config.js";
 import { isRecord } from "../../base/is-record.js";
-import { type OtherNames, settingRows } from "../../messages/settings-table.js";
+import { type OtherNames, settingRows, type ShortNames } from "../../messages/settings-table.js";
 
 /** The groups in which settings may have the names from the source documents, besides our own. */
 type OtherPlaces = {
@@ -11,11 +11,15 @@ type OtherPlaces = {
     | undefined;
 };
 
+/** The groups whose name alone may hold the value of one of their settings. */
+type ShortPlaces = { [G in keyof ShortNames]?: (G extends keyof Config ? Config[G] : never) | ShortNames[G] };
+
 /**
  * A configuration as files and callers may write it: `provider` may hold the table that belongs in `providers`, and
- * some settings may have the names from the source documents.
+ * some settings may have the names from the source documents, or the short name of their group.
  */
-export interface WrittenConfig extends Omit<Config, "provider" | keyof OtherPlaces>, OtherPlaces {
+export interface WrittenConfig
+  extends Omit<Config, "provider" | keyof OtherPlaces | keyof ShortPlaces>, OtherPlaces, ShortPlaces {
   /** Other programs' name for `mcp_servers`. */
   mcpServers?: Config["mcp_servers"];
   provider?: Config["provider"] | Config["providers"];
@@ -26,7 +30,8 @@ export interface WrittenConfig extends Omit<Config, "provider" | keyof OtherPlac
  * precedence. Invalid values are left for the schema to reject.
  */
 export function ownShape(written: unknown): unknown {
-  return isRecord(written) ? ownServers(ownProviders(otherNames.reduce(renamed, written))) : written;
+  if (!isRecord(written)) return written;
+  return ownServers(ownProviders(shortNames.reduce(expanded, otherNames.reduce(renamed, written))));
 }
 
 function ownServers(written: Table): Table {
@@ -48,6 +53,17 @@ const otherNames = settingRows.flatMap(({ key, otherName }) => {
     ? []
     : [{ from, name, to, own }];
 });
+
+/** Settings whose value may be written under the name of their group alone. */
+const shortNames = settingRows.flatMap(({ key, shortName }) => {
+  const [group, own] = key.split(".");
+  return shortName === undefined || group === undefined || own === undefined ? [] : [{ group, own }];
+});
+
+function expanded(written: Table, { group, own }: (typeof shortNames)[number]): Table {
+  const value = written[group];
+  return value === undefined || isRecord(value) ? written : { ...written, [group]: { [own]: value } };
+}
 
 function renamed(written: Table, { from, name, to, own }: (typeof otherNames)[number]): Table {
   const { [from]: source, [to]: target = {}, ...others } = written;

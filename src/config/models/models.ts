@@ -73,6 +73,10 @@ const unknownModel: Guess = {
 };
 
 const tableById: ReadonlyMap<string, NamedModel> = new Map(modelTable.map((model) => [model.id, model]));
+/** Each turn looks its model up several times. */
+const tableByAlias: ReadonlyMap<string, NamedModel> = new Map(
+  modelTable.flatMap((model) => model.aliases.map((alias) => [alias, model] as const)),
+);
 
 /** Resolves any model name; an unknown one gets assumed facts. */
 export function resolveModel(name: string, entries: ModelEntries = {}): ResolvedModel {
@@ -100,6 +104,7 @@ function findNamedModel(id: string, entries: ModelEntries): NamedModel | undefin
 
 /** Does not use `knownModels`, because every turn would build that list several times. */
 function findByAlias(alias: string, entries: ModelEntries): NamedModel | undefined {
+  if (Object.keys(entries).length === 0) return tableByAlias.get(alias);
   const isCalledSo = (id: string): boolean =>
     tableById.get(id)?.aliases.includes(alias) === true || entries[id]?.aliases?.includes(alias) === true;
   const id = Object.keys(entries).find((added) => !tableById.has(added) && isCalledSo(added));
@@ -109,17 +114,19 @@ function findByAlias(alias: string, entries: ModelEntries): NamedModel | undefin
 
 /** The price of a model at its own provider, with or without a vendor prefix; undefined if unknown. */
 export function priceOf(name: string, entries: ModelEntries = {}): ModelPrice | undefined {
-  return resolveModel(name, entries).price ?? resolveModel(plainName(name), entries).price;
+  return findKnown(name, entries)?.price ?? findKnown(plainName(name), entries)?.price;
 }
 
 /** The facts of a model known by name, with or without a vendor prefix; undefined where they would be a guess. */
 export function factsOf(name: string, entries: ModelEntries = {}): KnownFacts | undefined {
-  const known = [name, plainName(name)]
-    .map((candidate) => findNamedModel(candidate, entries) ?? findByAlias(candidate, entries))
-    .find((model) => model !== undefined);
+  const known = findKnown(name, entries) ?? findKnown(plainName(name), entries);
   if (known === undefined) return undefined;
   const { abilities, maxOutput } = known;
   return { reasons: abilities.includes("reasoning"), ...(maxOutput === undefined ? {} : { maxOutput }) };
+}
+
+function findKnown(name: string, entries: ModelEntries): NamedModel | undefined {
+  return findNamedModel(name, entries) ?? findByAlias(name, entries);
 }
 
 /** The cost of this usage in US dollars. */
@@ -169,7 +176,7 @@ export function contextWindow(model: string, configured?: number): ContextWindow
 }
 
 function modelNamed(model: string): NamedModel | undefined {
-  return modelTable.find(({ id, aliases }) => id === model || aliases.includes(model));
+  return tableById.get(model) ?? tableByAlias.get(model);
 }
 
 /** The window of the model family with the same name prefix. */

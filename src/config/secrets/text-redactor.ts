@@ -352,6 +352,7 @@ export class LearningRedactor implements TextRedactor {
   readonly #rules: RedactionRules;
   readonly #secrets: string[];
   #redactor: TextRedactor;
+  #modelRedactor: TextRedactor | undefined;
 
   constructor(rules: RedactionRules) {
     this.#rules = rules;
@@ -370,6 +371,17 @@ export class LearningRedactor implements TextRedactor {
     if (this.#secrets.length === configuredCount + maxLearned) this.#secrets.splice(configuredCount, 1);
     this.#secrets.push(secret);
     this.#redactor = createTextRedactor({ ...this.#rules, secrets: this.#secrets });
+    this.#modelRedactor = undefined;
+  }
+
+  /**
+   * Masks secrets in a tool's output before a model reads it: known values, and shapes if they are enabled. Values
+   * behind names stay, because the model has to be able to edit the code they are in.
+   */
+  maskOutput(text: string): string {
+    this.#modelRedactor ??= createTextRedactor({ ...this.#rules, secrets: this.#secrets, names: [] });
+    if (!this.#modelRedactor.suspects(JSON.stringify(text))) return text;
+    return this.#modelRedactor.redact(text, () => undefined);
   }
 
   suspects(json: string): boolean {

@@ -1,11 +1,9 @@
-import type { ConfigKey } from "../../messages/settings-table.js";
-
 /** The possible file names of a configuration. */
 export const configNames = ["config.json", "config.jsonc", "config.yaml", "config.yml"] as const;
 export type ConfigName = (typeof configNames)[number];
 
 /** The environment variable of a setting: `CODY_COMPACTION_KEEP_TURNS` for `compaction.keepTurns`. */
-export function variableOf(key: ConfigKey): string {
+export function variableOf(key: string): string {
   return `CODY_${key.replaceAll(/[.]|(?=[A-Z])/g, "_").toUpperCase()}`;
 }
 

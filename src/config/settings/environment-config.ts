@@ -2,8 +2,7 @@ import { InvalidInputError } from "../../base/errors.js";
 import { issueWords } from "../../base/issue-words.js";
 import type { Config } from "../../messages/config.js";
 import { mergedConfig } from "../files/merge-config.js";
-import { variableOf } from "./config-names.js";
-import { configKeys, nestedSetting, settingValue } from "./setting-keys.js";
+import { configKeys, nestedSetting, settingValue, variablesOf } from "./setting-keys.js";
 
 /** Variables besides those of settings: the home, debug logging, and the tool call that a process belongs to. */
 const otherVariables = ["CODY_HOME", "CODY_DEBUG", "CODY_CALL"];
@@ -20,16 +19,19 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Reads the settings from environment variables; an empty variable counts as not set. */
 export async function environmentConfig(env: Env): Promise<Config> {
   // Most environments set none, and then the schema need not be loaded.
-  const keys = Object.keys(env).some((name) => name.startsWith("CODY_"))
-    ? configKeys.filter((key) => env[variableOf(key)])
+  const found = Object.keys(env).some((name) => name.startsWith("CODY_"))
+    ? configKeys.flatMap((key) => {
+        const variable = variablesOf(key).find((name) => env[name]);
+        return variable === undefined ? [] : [{ key, variable }];
+      })
     : [];
-  if (keys.length === 0) return {};
+  if (found.length === 0) return {};
   const { Config } = await import("../../messages/config.js");
-  const settings = keys.map((key) => {
-    const setting = nestedSetting(key, settingValue(key, env[variableOf(key)] ?? ""));
+  const settings = found.map(({ key, variable }) => {
+    const setting = nestedSetting(key, settingValue(key, env[variable] ?? ""));
     const { success, error } = Config.safeParse(setting, { error: issueWords });
     if (success) return setting;
-    throw new InvalidInputError(`${variableOf(key)}: ${error.issues[0]?.message ?? "cannot be used"}`);
+    throw new InvalidInputError(`${variable}: ${error.issues[0]?.message ?? "cannot be used"}`);
   });
   return mergedConfig(settings);
 }
@@ -43,7 +45,7 @@ interface MistypedVariable {
 /** Finds likely misspellings of our variables. Other `CODY_` variables may belong to another program. */
 export async function mistypedVariables(env: Readonly<NodeJS.ProcessEnv>): Promise<MistypedVariable[]> {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "");
-  const known = [...configKeys.map(variableOf), ...otherVariables];
+  const known = [...configKeys.flatMap(variablesOf), ...otherVariables];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return [];
   const { closest, distance } = await import("fastest-levenshtein");

@@ -8,6 +8,7 @@ import {
   settingsTable,
 } from "../../messages/settings-table.js";
 import type { Table } from "../files/written-config.js";
+import { variableOf } from "./config-names.js";
 
 export type { ConfigKey } from "../../messages/settings-table.js";
 export type ConfigValue = string | boolean | number | readonly string[];
@@ -16,6 +17,12 @@ export type ConfigValue = string | boolean | number | readonly string[];
 export const configKeys: readonly ConfigKey[] = settingRows.flatMap(({ key, kind }) =>
   kind === "table" ? [] : [key as ConfigKey],
 );
+
+/** The environment variables of a setting, in order of precedence: its own, and that of its short name. */
+export function variablesOf(key: ConfigKey): string[] {
+  const { shortName }: SettingRow = settingsTable[key];
+  return [key, ...(shortName === undefined ? [] : [shortName])].map(variableOf);
+}
 
 /** Tables whose keys are chosen by the user. */
 export const tableKeys: readonly string[] = settingRows.flatMap(({ key, kind }) => (kind === "table" ? [key] : []));
