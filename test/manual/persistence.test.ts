@@ -28,7 +28,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "the server of the manual test stops with the script on %s",
   { timeout: 120_000 },
   async (signal) => {
-    const { pids, env, temporary, stopped } = await recordedNode(`mkfifo "$TMPDIR/never"; read -r <"$TMPDIR/never"`);
+    const { pids, env, temporary, stopped } = await recordedNode(`read -r <"$TMPDIR/never"`);
     // In its own process group, as in a terminal: Ctrl-C reaches the running command and the script.
     const run = spawn("bash", [script], { env, stdio: "ignore", detached: true });
     await Promise.race([waitForFile(stopped, run), once(run, "exit")]);
@@ -50,7 +50,11 @@ async function recordedNode(insteadOfNew: string) {
   for (const made of [bin, temporary]) await mkdir(made);
   await writeFile(pids, "");
   await chmod(pids, 0o666);
-  const instead = insteadOfNew === "" ? "" : `case "$2" in new) echo "$2" >"${stopped}"; ${insteadOfNew};; esac\n`;
+  // The pipe exists before a signal may come: bash survives a SIGINT that comes while a command of it succeeds.
+  const instead =
+    insteadOfNew === ""
+      ? ""
+      : `case "$2" in new) mkfifo "$TMPDIR/never"; echo "$2" >"${stopped}"; ${insteadOfNew};; esac\n`;
   const wrapper = `#!/bin/bash\necho "$$ $2" >>"${pids}"\n${instead}exec "${process.execPath}" "$@"\n`;
   await writeFile(join(bin, "node"), wrapper, { mode: 0o755 });
   return { env: { PATH: `${bin}:${PATH}`, TMPDIR: temporary }, pids, temporary, stopped };
