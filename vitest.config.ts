@@ -7,6 +7,7 @@ const folders = {
   cli: ["test/cli", "test/manual"],
   threads: ["test/threads", "test/workers"],
   crash: ["test/crash"],
+  terminal: ["test/terminal"],
 };
 
 /** The flows that `npm test` runs a second time, with the conversations in worker threads; `npm run crash` runs all. */

@@ -3,6 +3,7 @@ import { homedir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
 import { CommandError, exitCodes } from "./command-error.js";
 import { type Output, outputTo } from "./terminal/output.js";
+import { processJobControl } from "./terminal/screen/job-control.js";
 import { runCommandLine } from "./run-command-line.js";
 import { type SignalName, signalNames, type Terminal } from "./terminal/terminal.js";
 
@@ -38,6 +39,7 @@ function processTerminal(): Terminal {
       return stderr;
     },
     onSignal,
+    job: processJobControl(),
     onCrash,
     exit: (code) => process.exit(code),
   };

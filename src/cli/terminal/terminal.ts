@@ -1,6 +1,7 @@
 import type { Provider } from "../../providers/provider.js";
 import type { Tool } from "../../tools/tool.js";
 import type { Output } from "./output.js";
+import type { JobControl } from "./screen/job-control.js";
 
 export const signalNames = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type SignalName = (typeof signalNames)[number];
@@ -25,6 +26,8 @@ export interface Terminal {
   readonly tools?: readonly Tool[];
   /** Returns a function that removes the listener. */
   onSignal(listener: (name: SignalName) => void): () => void;
+  /** For the interactive screen; undefined where there is no process of its own. */
+  readonly job?: JobControl;
   /** Reports uncaught errors. Returns a function that removes the listener. */
   onCrash(listener: (error: unknown) => void): () => void;
   /** Ends the process at once, without any clean-up. */

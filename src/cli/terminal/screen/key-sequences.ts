@@ -59,13 +59,19 @@ const rxvtArrows: Readonly<Record<string, string>> = { a: "up", b: "down", c: "r
 const consoleKeys: Readonly<Record<string, string>> = { A: "f1", B: "f2", C: "f3", D: "f4", E: "f5" };
 /** SS3 with these letters: the keypad in application mode. */
 const keypad: Readonly<Record<string, string>> = Object.fromEntries(
-  [..."jklmnopqrstuvwxyX"].map((letter, index) => [letter, [..."*+,-./0123456789="][index] ?? ""]),
+  "jklmnopqrstuvwxyX".split("").map((letter, index) => [letter, "*+,-./0123456789="[index] ?? ""]),
 );
 
-const controlNames: Readonly<Record<number, string>> = { 8: "backspace", 9: "tab", 13: "enter", 27: "escape", 127: "backspace" };
+const controlNames: Readonly<Record<number, string>> = {
+  8: "backspace",
+  9: "tab",
+  13: "enter",
+  27: "escape",
+  127: "backspace",
+};
 
 const firstKittyKeypadDigit = 57_399;
-const kittyKeypad = [..."0123456789./*-+", "enter", "=", ","];
+const kittyKeypad = [..."0123456789./*-+".split(""), "enter", "=", ","];
 const kittyKeypadMoves = ["left", "right", "up", "down", "pageup", "pagedown", "home", "end", "insert", "delete"];
 /** Unicode's private use area: kitty's codes of keys without a character. */
 const privateUse = { first: 57_344, last: 63_743 };

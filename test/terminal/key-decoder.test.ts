@@ -1,7 +1,7 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Key } from "../../../src/cli/terminal/screen/key.js";
-import { type Decoded, KeyDecoder, maxPasteChars } from "../../../src/cli/terminal/screen/key-decoder.js";
+import type { Key } from "../../src/cli/terminal/screen/key.js";
+import { type Decoded, KeyDecoder, maxPasteChars } from "../../src/cli/terminal/screen/key-decoder.js";
 
 type Modifier = "ctrl" | "alt" | "shift";
 
