@@ -4,7 +4,7 @@ export type { BatchOptions } from "./batch/run-batch.js";
 export { BatchResult, BatchTask } from "./messages/batch.js";
 export type { Tokenizer } from "./actors/compactor/tokenizer.js";
 export type { RunnableCallItem as CallItem } from "./actors/conversation/calls/call-items.js";
-export type { Approve, Conversation } from "./actors/conversation/handle.js";
+export type { Approve, Conversation, InputOptions, SubmittedInput } from "./actors/conversation/handle.js";
 export type {
   CountTokensOptions,
   ExportOptions,

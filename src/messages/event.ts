@@ -48,7 +48,14 @@ const persisted = {
     ...turnFacts,
     saved: z.boolean().optional(),
   }),
-  user_message: z.object({ ...type("user_message"), message: z.string(), images: z.array(z.string()).nullish() }),
+  user_message: z.object({
+    ...type("user_message"),
+    message: z.string(),
+    images: z.array(z.string()).nullish(),
+    /** Ours, like `key`: the submission that was steered, queued or named by a key. */
+    submission_id: z.string().optional(),
+    key: z.string().optional(),
+  }),
   agent_message: z.object({ ...type("agent_message"), message: z.string(), item_id: z.string().optional() }),
   agent_reasoning: z.object({ ...type("agent_reasoning"), text: z.string(), item_id: z.string().optional() }),
   /** The provider has searched the web. */

@@ -22,6 +22,15 @@ const approvalAnswer = <T extends string>(type: T) =>
 /** Ours: the items hold text the user did not write, such as a web page. Knowledge saved in the turn needs approval. */
 const outside_content = z.boolean().optional();
 
+/**
+ * Ours: names an input, so that it is accepted once however often it is sent, also after a restart. The conversation
+ * remembers the newest ones.
+ */
+const key = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,200}$/, "key: expected 1 to 200 printable ASCII characters")
+  .optional();
+
 /** The settings that a submission may change for the following turns. */
 const settings = {
   cwd: z.string(),
@@ -38,6 +47,7 @@ export const Op = z.discriminatedUnion("type", [
     type: z.literal("user_input"),
     items,
     outside_content,
+    key,
     /** The schema for the last answer of this turn; later versions of Codex have it here. */
     final_output_json_schema: OutputSchema.nullish(),
   }),
@@ -45,7 +55,18 @@ export const Op = z.discriminatedUnion("type", [
     type: z.literal("user_turn"),
     items,
     outside_content,
+    key,
     ...settings,
+    final_output_json_schema: OutputSchema.nullish(),
+  }),
+  /** Ours: a message of the user for the running turn, before its next model call. Without one it begins a turn. */
+  z.strictObject({ type: z.literal("steer"), items, outside_content, key }),
+  /** Ours: like `user_input`, under a name that says that it waits for the end of the running turn. */
+  z.strictObject({
+    type: z.literal("queue"),
+    items,
+    outside_content,
+    key,
     final_output_json_schema: OutputSchema.nullish(),
   }),
   z.strictObject({

@@ -88,6 +88,25 @@ test("an answer is read as fast as a lossless reader reads it, in whatever threa
   expect(deltas).toContain("4999 ");
 });
 
+test("when a thread dies, steered and queued messages that had not begun begin their turns once", async () => {
+  const manager = await openShards({ threads: 1 });
+  const [{ conversation, events }, dying] = [await open(manager), await open(manager)];
+  const aborted = await conversation.submit("hang");
+  await events.until("agent_message_delta");
+  const steered = await conversation.steer("say steered");
+  const queued = await conversation.queue("say queued", { key: "q" });
+  await dying.conversation.submit("exit 7");
+  await events.until("turn_aborted");
+  expect(await conversation.queue("say queued", { key: "q" })).toEqual({ status: "duplicate", id: queued.id });
+  for (const id of [steered.id, queued.id]) {
+    await events.until("task_complete");
+    expect(events.seen.at(-1)?.id).toBe(id);
+  }
+  const messages = events.seen.filter(({ msg }) => msg.type === "user_message").map(({ id }) => id);
+  expect(messages).toEqual([aborted, steered.id, queued.id]);
+  expectNoGaps(events);
+});
+
 test.each(["exit 7", "throw a bug", "exhaust"])(
   "when a thread dies (%s), its turn is aborted once and its conversations continue elsewhere",
   { timeout: 60_000 },

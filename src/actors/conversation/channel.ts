@@ -3,6 +3,7 @@ import type {
   ConversationAnswers,
   ConversationMsg,
   ConversationOp,
+  InputAnswer,
   InputOp,
   MirrorChange,
   OpenConversation,
@@ -172,6 +173,26 @@ export class ConversationChannel implements EventSource<Event> {
     return readStateNow(rolloutPath, this.id);
   }
 
+  /**
+   * Submits an input, and resolves with the conversation's answer. It may be sent twice when its thread dies: the
+   * conversation recognizes it.
+   */
+  async submitInput(op: InputOp): Promise<InputAnswer> {
+    const id = uuidv7();
+    const send = async (link: ConversationLink): Promise<InputAnswer> => {
+      (this.#waiting ??= new Map()).set(id, op);
+      return (await this.#askLink(link, op, undefined, id)) as InputAnswer;
+    };
+    let isAccepted = false;
+    try {
+      const answer = (await this.#repeated(send, true)) as InputAnswer;
+      isAccepted = answer.status === "accepted";
+      return answer;
+    } finally {
+      if (!isAccepted) this.#waiting?.delete(id);
+    }
+  }
+
   /** Resolves with the submission's id when the conversation has accepted the op. */
   async submit(op: ConversationOp): Promise<string> {
     const id = uuidv7();
@@ -228,18 +249,20 @@ export class ConversationChannel implements EventSource<Event> {
     signal?: AbortSignal,
   ): Promise<{ readonly id: string; readonly answer: ConversationAnswers[T] }> {
     const id = uuidv7();
-    const ask = async ({ ref }: ConversationLink): Promise<ConversationAnswers[T]> => {
-      this.#asks += 1;
-      try {
-        return (await ref.ask(op, signal, id)) as ConversationAnswers[T];
-      } finally {
-        this.#asks -= 1;
-      }
-    };
+    const ask = (link: ConversationLink): Promise<unknown> => this.#askLink(link, op, signal, id);
     // Undoing twice would undo two turns.
     const answer =
       (op as ConversationOp).type === "undo" ? await ask(await this.#connected()) : await this.#repeated(ask, true);
     return { id, answer: answer as ConversationAnswers[T] };
+  }
+
+  async #askLink({ ref }: ConversationLink, op: ConversationOp, signal: AbortSignal | undefined, id: string) {
+    this.#asks += 1;
+    try {
+      return await ref.ask(op, signal, id);
+    } finally {
+      this.#asks -= 1;
+    }
   }
 
   /** Answers an approval request; resolves with the submission's id and whether there was such a request. */
@@ -550,7 +573,7 @@ class LinkSink implements HandleSink {
 }
 
 function isWaitingOp(op: ConversationOp): op is WaitingOp {
-  return ["user_input", "user_turn", "pin", "override_turn_context"].includes(op.type);
+  return ["user_input", "user_turn", "steer", "queue", "pin", "override_turn_context"].includes(op.type);
 }
 
 /** Whether a message about a submission shows that it waits no longer. An error before its turn has begun refuses it. */
@@ -558,7 +581,7 @@ function hasEffect(op: WaitingOp, msg: ConversationMsg): boolean {
   if (msg.type === "error") return true;
   if (op.type === "pin") return msg.type === "raw_response_item";
   if (op.type === "override_turn_context") return msg.type === "mirror" && msg.change.type === "settings";
-  return msg.type === "task_started";
+  return msg.type === "task_started" || (op.type === "steer" && msg.type === "user_message");
 }
 
 function shareMemory(memory: SleepMemory): SleepMemory {

@@ -46,13 +46,13 @@ export function toInputOp(input: string | readonly UserInput[], schema: OutputSc
 
 /** Reads local images when they are submitted, because a turn must not depend on a file that may change. */
 export async function inlineImages(op: Op, cwd: string): Promise<ConversationOp> {
-  if (op.type !== "user_input" && op.type !== "user_turn") return op;
+  if (op.type !== "user_input" && op.type !== "user_turn" && op.type !== "steer" && op.type !== "queue") return op;
   const items = await Promise.all(
     op.items.map(async (item): Promise<InlineInput> =>
       item.type === "local_image" ? readLocalImage(item.path, cwd) : item,
     ),
   );
-  const { final_output_json_schema: schema } = op;
+  const schema = op.type === "steer" ? undefined : op.final_output_json_schema;
   const outside = (await hasOutsideImage(op.items, cwd)) ? { outside_content: true } : {};
   const copy = jsonCopy({ items, ...(schema ? { final_output_json_schema: schema } : {}) }, "submission");
   return { ...op, ...copy, ...outside };

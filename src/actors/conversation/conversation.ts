@@ -3,6 +3,7 @@ import type {
   ConversationAnswers,
   ConversationMsg,
   ConversationOp,
+  InputAnswer,
   InputOp,
   SleepMemory,
   UndoReport,
@@ -16,20 +17,27 @@ import type { SaveOutcome } from "../../messages/actors/rollout-writer.js";
 import type { ResponseItem } from "../../messages/response-item.js";
 import type { Op } from "../../messages/submission.js";
 import { noTokens } from "../../messages/token-usage.js";
+import { inputText } from "../../messages/user-input.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
 import { unstartedCalls } from "./calls/call-items.js";
 import { contextUsage, previewCompaction, summarizeItems } from "./compaction/context-usage.js";
 import { runQueuedChange, undoChanges } from "./turn/between-turns.js";
 import { noteCompactorEvent } from "./compaction/compaction.js";
-import { type ConversationCell, type QueuedChange, type QueuedWork, hasEnded } from "./state/live-state.js";
+import {
+  type ConversationCell,
+  hasEnded,
+  type QueuedChange,
+  type QueuedInput,
+  type QueuedWork,
+} from "./state/live-state.js";
 import { applySettingsOp, onFailureNotice, type SettingsOp, toTurnContext } from "./state/settings.js";
 import { continueTurn, runTurn } from "./turn/run-turn.js";
 import { type Publish, Recording } from "./turn/recording.js";
 import { notifyHooks } from "./turn/turn-hooks.js";
 import type { ConversationContext, StartContext } from "./conversation-context.js";
 
-/** Maximum number of inputs that wait while a turn runs. */
+/** Maximum number of inputs that wait while a turn runs; as many more may wait to be added to that turn. */
 export const maxQueuedInputs = 32;
 
 const megabyte = 1_000_000;
@@ -151,28 +159,47 @@ export const conversation: Actor<
     }
 
     function beginNext(): void {
-      const next = cell.queue.shift();
+      const next = cell.steered.shift() ?? cell.queue.shift();
       if (next !== undefined) begin(next);
     }
 
-    function enqueueInput(submissionId: string, op: InputOp): void {
-      const { items, outside_content: isOutside = false, final_output_json_schema: schema } = op;
+    function acceptInput(op: InputOp, submissionId: string): InputAnswer {
+      const known = knownSubmission(cell, op.key, submissionId);
+      if (known !== undefined && known !== submissionId) return { status: "duplicate", id: known };
+      if (known !== undefined) return sentAgain(op, submissionId);
+      if (op.type === "user_turn") changeSettings(op, submissionId);
+      const { items, outside_content: isOutside = false, key } = op;
+      const outputSchema = op.type === "steer" ? undefined : (op.final_output_json_schema ?? undefined);
+      const isRecorded = key !== undefined || op.type === "steer" || op.type === "queue";
       const { settings } = cell;
-      enqueue({ kind: "input", submissionId, items, settings, outputSchema: schema ?? undefined, isOutside });
+      const parts = { submissionId, isRecorded, key, items, settings, outputSchema, isOutside };
+      const refusal = enqueue({ kind: "input", ...parts }, op.type === "steer" ? cell.steered : cell.queue);
+      if (refusal === undefined) return { status: "accepted", id: submissionId };
+      return { status: "refused", id: submissionId, code: refusal.code, message: refusal.reason };
     }
 
-    function enqueue(work: QueuedWork): void {
-      const refusal = refusalOf();
+    /** It is sent again when its thread has died. If it was recorded there, its event may be lost. */
+    function sentAgain(op: InputOp, id: string): InputAnswer {
+      const message = { type: "user_message", message: inputText(op.items), submission_id: id } as const;
+      if (op.type === "steer" && cell.state.submissions.get(op.key ?? id) === id) publish(message, id);
+      return { status: "accepted", id };
+    }
+
+    const input = (op: InputOp, _signal: AbortSignal, id: string): InputAnswer => acceptInput(op, id);
+
+    function enqueue<T extends QueuedWork>(work: T, queue: T[]): Refusal | undefined {
+      const refusal = refusalOf(queue);
       if (refusal !== undefined) refuseWork(work, refusal);
       else if (turn === undefined) begin(work);
-      else cell.queue.push(work);
+      else queue.push(work);
+      return refusal;
     }
 
-    function refusalOf(): Refusal | undefined {
+    function refusalOf(queue: readonly QueuedWork[]): Refusal | undefined {
       if (shuttingDown) return shutdownRefusal;
       if (rollout.full) return unsavedRefusal;
       if (rollout.bytes > options.maxFileBytes) return fileTooLongRefusal(options.maxFileBytes);
-      return turn === undefined || cell.queue.length < maxQueuedInputs ? undefined : queueFullRefusal;
+      return turn === undefined || queue.length < maxQueuedInputs ? undefined : queueFullRefusal;
     }
 
     function refuseWork({ submissionId }: QueuedWork, { reason, code }: Refusal): void {
@@ -184,7 +211,7 @@ export const conversation: Actor<
     function ask(work: QueuedChange): Promise<CompactionOutcome> {
       return new Promise((resolve) => {
         changeWaiters.set(work.submissionId, resolve);
-        enqueue(work);
+        enqueue(work, cell.queue);
       });
     }
 
@@ -236,7 +263,8 @@ export const conversation: Actor<
 
     /** A turn may only be waiting for the approval of a call that has not begun: the next opening asks again. */
     function canSleep(): boolean {
-      if (shuttingDown || isListing || rollout.path === null || cell.queue.length > 0) return false;
+      if (shuttingDown || isListing || rollout.path === null) return false;
+      if (cell.queue.length > 0 || cell.steered.length > 0) return false;
       // Otherwise a summary would be paid for twice.
       if (cell.preparation?.status === "running") return false;
       return turn === undefined || (approvals.deadline !== undefined && unstartedCalls(cell.state).length > 0);
@@ -263,11 +291,10 @@ export const conversation: Actor<
     if (turn === undefined) beginNext();
 
     return {
-      user_input: (op, _signal, id) => enqueueInput(id, op),
-      user_turn: (op, _signal, id) => {
-        changeSettings(op, id);
-        enqueueInput(id, op);
-      },
+      user_input: input,
+      user_turn: input,
+      steer: input,
+      queue: input,
       override_turn_context: (op, _signal, id) => {
         changeSettings(op, id);
         rememberSettings(id);
@@ -279,6 +306,16 @@ export const conversation: Actor<
         const message = approvals.answer(approval_id, decision, id);
         return message === undefined ? approvals.applied(approval_id) : { status: "rejected", message };
       },
+      withdraw: ({ submission_id }) => {
+        for (const queue of [cell.steered, cell.queue]) {
+          const place = queue.findIndex(({ submissionId }) => submissionId === submission_id);
+          const [work] = place < 0 ? [] : queue.splice(place, 1);
+          if (work === undefined) continue;
+          refuseWork(work, { code: "aborted", reason: "it was withdrawn before it began" });
+          return "withdrawn";
+        }
+        return "begun";
+      },
       replace_history: ({ items }, _signal, id) => {
         // The history records what the running turn does, so it must not be lost.
         if (cell.state.openTurn !== undefined) return "busy";
@@ -288,7 +325,7 @@ export const conversation: Actor<
       compact: ({ instructions, strategy }, _signal, id) =>
         ask({ kind: "compact", submissionId: id, instructions, strategy }),
       undo_compaction: (_op, _signal, id) => ask({ kind: "undo_compaction", submissionId: id }),
-      pin: ({ text }, _signal, id) => enqueue({ kind: "pin", submissionId: id, text }),
+      pin: ({ text }, _signal, id) => void enqueue({ kind: "pin", submissionId: id, text }, cell.queue),
       clear_history: (_op, _signal, id) => {
         if (cell.state.openTurn !== undefined) return "busy";
         recording.line({ type: "cody", payload: { type: "history_replaced", items: [] } }, id);
@@ -344,7 +381,7 @@ export const conversation: Actor<
       run_user_shell_command: unsupported,
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
-        for (const work of cell.queue.splice(0)) refuseWork(work, shutdownRefusal);
+        for (const work of [...cell.steered.splice(0), ...cell.queue.splice(0)]) refuseWork(work, shutdownRefusal);
         if (turn !== undefined) {
           const ended = nextTurnEnd();
           turn.abort();
@@ -391,6 +428,18 @@ function sleepMemory({ cell, rollout, sessionSource, changes, shownNotices }: Co
 export function lostInput({ running: lastWork, turn }: ConversationCell): QueuedWork | undefined {
   if (lastWork === undefined) return undefined;
   return turn?.submissionId === lastWork.submissionId && hasEnded[turn.status.status] ? undefined : lastWork;
+}
+
+/** Returns the id of a submission that was accepted before, under the same key or as the same submission. */
+function knownSubmission(
+  { state, running, steered, queue }: ConversationCell,
+  key: string | undefined,
+  submissionId: string,
+): string | undefined {
+  const isMeant = (work: QueuedWork | undefined): work is QueuedInput =>
+    work?.kind === "input" && (work.submissionId === submissionId || (key !== undefined && work.key === key));
+  const waiting = [running, ...steered, ...queue].find(isMeant);
+  return waiting?.submissionId ?? state.submissions.get(key ?? submissionId);
 }
 
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };

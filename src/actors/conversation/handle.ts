@@ -3,7 +3,7 @@ import { check } from "../../base/parse.js";
 import { conversationName } from "../../base/text/conversation-name.js";
 import { newestTurns } from "../../compaction/cut/newest-turns.js";
 import { estimateItemTokens } from "../../compaction/tokens/estimate-tokens.js";
-import type { ConversationOp, Settings, UndoReport } from "../../messages/actors/conversation.js";
+import type { ConversationOp, InputAnswer, InputOp, Settings, UndoReport } from "../../messages/actors/conversation.js";
 import type { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
 import { type Event, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
@@ -42,6 +42,16 @@ export type Approve = (request: ApprovalRequest) => ReviewDecision | Promise<Rev
 const denyAll: Approve = () => ({
   denied: { rejection: "it needs approval, and approvals are not available in this run" },
 });
+
+export interface InputOptions {
+  /** The same key twice is accepted once, also after a restart. */
+  readonly key?: string;
+  /** Whether the input holds text that the user did not write. */
+  readonly outsideContent?: boolean;
+}
+
+/** `id` is the id that the input's events carry; for a duplicate that of the first submission with its key. */
+export type SubmittedInput = Exclude<InputAnswer, { status: "refused" }>;
 
 /** The caller's handle to a conversation: submissions in, events out. */
 export class Conversation implements AsyncDisposable {
@@ -130,11 +140,16 @@ export class Conversation implements AsyncDisposable {
    * when it answers an approval request that is not open.
    */
   async submit(input: string | readonly UserInput[] | Op): Promise<string> {
-    const op = inlineImages(check(Op, toOp(input), "submission"), this.settings.cwd);
+    return await this.#inOrder(toOp(input), (op) => this.#send(op));
+  }
+
+  /** Checks an op and sends it after those submitted before. */
+  async #inOrder<T>(input: unknown, send: (op: ConversationOp) => Promise<T>): Promise<T> {
+    const op = inlineImages(check(Op, input, "submission"), this.settings.cwd);
     const before = this.#submitted;
     const submitted = (async () => {
       await before;
-      return await this.#send(await op);
+      return await send(await op);
     })();
     // The next submission does not depend on whether this one was refused.
     const settled = submitted.then(ignore, ignore);
@@ -146,7 +161,40 @@ export class Conversation implements AsyncDisposable {
     }
   }
 
+  /**
+   * Adds a message to the running turn: the model gets it with its next call. Without a turn it begins one, and if the
+   * turn ends before, it begins the next. Rejects with a `FailureError` when it is refused.
+   */
+  async steer(input: string | readonly UserInput[], options: InputOptions = {}): Promise<SubmittedInput> {
+    return await this.#submitInput("steer", input, options);
+  }
+
+  /** Begins a turn after the running one and those queued before. Rejects with a `FailureError` when it is refused. */
+  async queue(input: string | readonly UserInput[], options: InputOptions = {}): Promise<SubmittedInput> {
+    return await this.#submitInput("queue", input, options);
+  }
+
+  /** Takes back an input that waits for its turn or its place in one; resolves with whether it had not begun. */
+  async withdraw(id: string): Promise<boolean> {
+    return (await this.#channel.ask({ type: "withdraw", submission_id: id })) === "withdrawn";
+  }
+
+  async #submitInput(
+    type: "steer" | "queue",
+    input: string | readonly UserInput[],
+    { key, outsideContent }: InputOptions,
+  ): Promise<SubmittedInput> {
+    const items = typeof input === "string" ? [{ type: "text", text: input }] : input;
+    const outside = outsideContent === undefined ? {} : { outside_content: outsideContent };
+    const answer = await this.#inOrder({ type, items, ...outside, ...(key === undefined ? {} : { key }) }, (op) =>
+      this.#channel.submitInput(op as InputOp),
+    );
+    if (answer.status === "refused") throw refusalError(answer.code, answer.message);
+    return answer;
+  }
+
   async #send(op: ConversationOp): Promise<string> {
+    if ("items" in op && "key" in op) return (await this.#channel.submitInput(op)).id;
     if (op.type !== "exec_approval" && op.type !== "patch_approval") return await this.#channel.submit(op);
     const { id, answer } = await this.#channel.decide(op);
     if (answer.status === "rejected") throw refusalError("invalid_request", answer.message);

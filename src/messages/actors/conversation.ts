@@ -4,7 +4,7 @@ import { CompactionOutcome, CompactionPreview, ContextUsage, StrategyName } from
 import { WireApi } from "../config.js";
 import { ConversationConfig, ResumeConfig } from "../conversation-config.js";
 import { EventMsg } from "../event.js";
-import { Failure } from "../failure.js";
+import { Failure, FailureCode } from "../failure.js";
 import { ResponseItem } from "../response-item.js";
 import { SaveOutcome } from "./rollout-writer.js";
 import { Op } from "../submission.js";
@@ -50,6 +50,8 @@ export const HandleOp = z.discriminatedUnion("type", [
   /** Prepares for closing without ending an open turn that waits for an approval. */
   none("sleep"),
   none("read_history"),
+  /** Removes an input that has not begun. */
+  z.object({ type: z.literal("withdraw"), submission_id: z.string() }),
   /** Answers an approval request; is answered itself when the turn has applied the decision, or cannot any more. */
   z.object({ type: z.literal("answer_approval"), approval_id: z.string(), decision: ReviewDecision }),
   none("context_usage"),
@@ -62,9 +64,12 @@ export type HandleOp = z.infer<typeof HandleOp>;
 
 /** Every op that the conversation actor accepts. Local images were read when they were submitted. */
 export const ConversationOp = z.union([Op, HandleOp]);
-export type ConversationOp = Exclude<Op, { type: "user_input" | "user_turn" }> | InputOp | HandleOp;
+export type ConversationOp = Exclude<Op, { type: InputType }> | InputOp | HandleOp;
 
-export type InputOp = Inlined<Extract<Op, { type: "user_input" }>> | Inlined<Extract<Op, { type: "user_turn" }>>;
+type InputType = "user_input" | "user_turn" | "steer" | "queue";
+
+/** The ops with a message of the user. */
+export type InputOp = { [T in InputType]: Inlined<Extract<Op, { type: T }>> }[InputType];
 type Inlined<T> = Omit<T, "items"> & { readonly items: readonly InlineInput[] };
 
 const approvalAnswer = z.discriminatedUnion("status", [
@@ -72,6 +77,14 @@ const approvalAnswer = z.discriminatedUnion("status", [
   /** No such approval request is open. */
   z.object({ status: z.literal("rejected"), message: z.string() }),
 ]);
+
+/** `id` is the id that the input's events carry; for a duplicate that of the first submission with its key. */
+const inputAnswer = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("accepted"), id: z.string() }),
+  z.object({ status: z.literal("duplicate"), id: z.string() }),
+  z.object({ status: z.literal("refused"), id: z.string(), code: FailureCode, message: z.string() }),
+]);
+export type InputAnswer = z.infer<typeof inputAnswer>;
 
 /** The result of undoing file changes, for the user. */
 export const UndoReport = z.object({ success: z.boolean(), message: z.string() }).readonly();
@@ -106,6 +119,10 @@ export type SleepMemory = z.infer<typeof SleepMemory>;
 
 /** The answers of the conversation actor, by op. */
 export const ConversationAnswers = z.object({
+  user_input: inputAnswer,
+  user_turn: inputAnswer,
+  steer: inputAnswer,
+  queue: inputAnswer,
   exec_approval: approvalAnswer,
   patch_approval: approvalAnswer,
   answer_approval: approvalAnswer,
@@ -123,6 +140,7 @@ export const ConversationAnswers = z.object({
     z.object({ status: z.literal("asleep"), memory: SleepMemory, wakeAfterMs: z.number().optional() }),
   ]),
   read_history: z.array(ResponseItem),
+  withdraw: z.enum(["withdrawn", "begun"]),
   context_usage: result(ContextUsage),
   preview_compaction: result(CompactionPreview),
   summarize: result(z.string()),

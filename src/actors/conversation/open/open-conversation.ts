@@ -218,6 +218,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
   const cell: ConversationCell = {
     state,
     queue: [],
+    steered: [],
     running: undefined,
     settings,
     turn: undefined,
@@ -318,7 +319,8 @@ function endOpenTurns(
     if (open !== undefined) publish(msg, cell.turn?.submissionId ?? "");
   }
   const lost = lostInput(cell);
-  for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...cell.queue.splice(0)]) {
+  const waiting = [...cell.steered.splice(0), ...cell.queue.splice(0)];
+  for (const { submissionId } of [...(lost === undefined ? [] : [lost]), ...waiting]) {
     publish(errorMsg("the conversation has failed", "internal"), submissionId);
   }
 }

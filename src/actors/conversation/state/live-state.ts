@@ -20,6 +20,9 @@ export const hasEnded = {
 export interface QueuedInput {
   readonly kind: "input";
   readonly submissionId: string;
+  /** Whether the rollout records the submission, so that it is recognized when it is sent again. */
+  readonly isRecorded: boolean;
+  readonly key: string | undefined;
   readonly items: readonly InlineInput[];
   readonly settings: Settings;
   /** The JSON schema that the last answer must match. */
@@ -48,6 +51,8 @@ export type QueuedWork = QueuedInput | QueuedChange;
 export interface ConversationCell {
   readonly state: ConversationState;
   readonly queue: QueuedWork[];
+  /** Inputs for the running turn, which takes them before its next model call. Those it does not take begin the next. */
+  readonly steered: QueuedInput[];
   /** The work in progress. */
   running: QueuedWork | undefined;
   /** The settings of the next submission. */

@@ -9,6 +9,9 @@ import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/ap
 import type { TurnContext } from "../../../messages/turn-context.js";
 import { applyToHistory, replacesHistory } from "../../../rollouts/file/history.js";
 
+/** Number of recorded submissions that are recognized when they are sent again: the newest ones. */
+const maxSubmissions = 1_000;
+
 /** Maximum number of characters shown; the newest messages are kept. */
 const maxShownChars = 2 * 1024 * 1024;
 
@@ -43,6 +46,8 @@ export interface ConversationState {
   turnStarts: TurnStart[];
   /** The approval requests of the open turn, by call. */
   approvals: Map<string, RecordedApproval>;
+  /** The ids of recorded submissions, by their key, or by the id itself if they have none. */
+  submissions: Map<string, string>;
 }
 
 export type TurnEndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
@@ -89,6 +94,7 @@ export function emptyState(): ConversationState {
     lastEnd: undefined,
     turnStarts: [],
     approvals: new Map(),
+    submissions: new Map(),
   };
 }
 
@@ -143,7 +149,15 @@ function applyEvent(
     state.counted = { tokens: msg.info.last_token_usage.total_tokens, items: state.history.length };
   } else if (msg.type === "thread_rolled_back") {
     state.counted = undefined;
+  } else if (msg.type === "user_message" && msg.submission_id !== undefined) {
+    noteSubmission(state.submissions, msg.key ?? msg.submission_id, msg.submission_id);
   }
+}
+
+function noteSubmission(submissions: Map<string, string>, name: string, id: string): void {
+  submissions.set(name, id);
+  const [oldest] = submissions.keys();
+  if (submissions.size > maxSubmissions && oldest !== undefined) submissions.delete(oldest);
 }
 
 /** A file may contain an invalid name. */

@@ -10,7 +10,8 @@ const eventUses: Uses<Extract<OwnLine, { type: "event_msg" }>["payload"]["type"]
   turn_aborted: "kept",
   token_count: (payload) => (isRecord(payload) && isRecord(payload["info"]) ? "usage" : "passing"),
   thread_rolled_back: "passing",
-  user_message: "passing",
+  // One that records a submission is needed to recognize it.
+  user_message: (payload) => (isRecord(payload) && "submission_id" in payload ? "kept" : "passing"),
   agent_message: "passing",
   agent_reasoning: "passing",
   web_search_end: "passing",

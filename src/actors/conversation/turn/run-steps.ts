@@ -54,6 +54,8 @@ export interface StepContext {
   /** Runs calls and records their outputs; returns whether the turn continues. */
   runCalls(calls: readonly PendingCall[]): Promise<CallsEnd>;
   request(): ModelRequest;
+  /** Records the messages that the user has added to the turn; returns whether there were any. */
+  recordSteered(): Promise<boolean>;
   /** Compacts the history when necessary. */
   compactIfDue(): Promise<void>;
   /** Compacts after a request was rejected as too long; returns whether to try again. */
@@ -78,7 +80,7 @@ export type TurnEnd =
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
-/** Calls the model until it requests no more tools; `leftOver` are the calls that an earlier process had not run. */
+/** Calls the model until it requests no more tools and no message was added; `leftOver` are the calls that an earlier process had not run. */
 export async function runSteps(
   context: StepContext,
   turn: ActiveTurn,
@@ -93,11 +95,16 @@ export async function runSteps(
       : { status: "failed", failure: budget.exceeded, lastAgentMessage };
   let reasoningMode: ReasoningMode = "sent";
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
+  /** Set when the model has requested no more tools. */
+  let answered: TurnEnd | undefined;
   for (;;) {
     const end = await context.runCalls(waiting);
     if (waiting.length > 0) await yieldFairly("begin");
     if (end === "stopped") return { status: "aborted" };
-    if (end === "cut_off" || signal.aborted || budget.exceeded !== undefined) return cutOff();
+    const isCutOff = end === "cut_off" || signal.aborted || budget.exceeded !== undefined;
+    const isSteered = !isCutOff && (await context.recordSteered());
+    if (answered !== undefined && !isSteered) return answered;
+    if (isCutOff || signal.aborted) return cutOff();
     await context.compactIfDue();
     const { outcome, calls, ...step } = await runFittingStep(context, turn, reasoningMode);
     reasoningMode = step.reasoningMode;
@@ -106,7 +113,7 @@ export async function runSteps(
     if (outcome.status === "failed") return { ...outcome, lastAgentMessage };
     const isTruncated = outcome.finishReason === "length";
     if (isTruncated) context.publish({ type: "warning", message: truncatedWarning });
-    if (calls.length === 0) return { status: "completed", lastAgentMessage, isTruncated };
+    answered = calls.length === 0 ? { status: "completed", lastAgentMessage, isTruncated } : undefined;
     refuseInvalidCalls(context, calls);
     waiting = calls.filter(({ problem }) => problem === undefined).map(({ call }) => ({ call, isLeftOver: false }));
   }

@@ -1,4 +1,5 @@
 import { newestTurns } from "../../../compaction/cut/newest-turns.js";
+import type { EventMsg } from "../../../messages/event.js";
 import type { ModelRequest } from "../../../messages/model.js";
 import { OutputSchema } from "../../../messages/output-schema.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
@@ -14,7 +15,7 @@ import type { Recording } from "./recording.js";
 import { runSteps, type StepContext, type TurnEnd } from "./run-steps.js";
 import type { ModelCallGate } from "./call-model.js";
 import { TurnBudget } from "./turn-budget.js";
-import { hookMessage, startHooks, StopHooks, type TurnStart } from "./turn-hooks.js";
+import { hookMessage, promptHooks, startHooks, StopHooks, type TurnStart } from "./turn-hooks.js";
 
 /**
  * Plays one turn, from the user's input to the event that ends it: exactly one of `task_complete` and `turn_aborted`.
@@ -35,18 +36,16 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
       ? { contexts: [] }
       : await startHooks(context, context.hooks, turn, input.settings, signal);
   if ("block" in started) return await refuseTurn(context, turn, started.block);
-  recordInput(context, turn, input);
-  for (const text of started.contexts) {
-    context.recording.line({ type: "response_item", payload: hookMessage(text) }, turn.submissionId);
-  }
+  recordContext(context, turn, input);
+  recordMessage(context, input, started.contexts);
   await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
 }
 
 /** Ends a turn whose message a hook blocks. The message is not recorded, because it may be blocked for its content. */
 async function refuseTurn(context: ConversationContext, turn: ActiveTurn, block: string): Promise<void> {
-  const message = `the message was not sent, because a hook blocked it: ${block}`;
-  const failure = { code: "aborted", message, retryable: false } as const;
-  context.publish({ type: "error", message, codex_error_info: failure.code }, turn.submissionId);
+  const error = blockedMsg(block);
+  const failure = { code: "aborted", message: error.message, retryable: false } as const;
+  context.publish(error, turn.submissionId);
   const end = { status: "failed", failure, lastAgentMessage: null } as const;
   await recordEnd(context.recording, turn, end, timesOf(turn, context.now()));
 }
@@ -122,6 +121,7 @@ async function runTurnToEnd(
     budget,
     price: context.price(settings),
     request: () => modelRequest(context, request),
+    recordSteered: () => recordSteered(context, turn, settings, signal),
     compactIfDue: () => compaction.compactIfDue("request", budget.signal),
     compactAfterOverflow: () => compaction.compactAfterOverflow(budget.signal),
     learn: (before, items, usage) => compaction.learn(before, items, usage),
@@ -184,21 +184,60 @@ function recordStart({ recording }: ConversationContext, turn: ActiveTurn): void
   recording.line({ type: "event_msg", payload }, turn.submissionId);
 }
 
-function recordInput(
+function recordContext(
   { recording, sessionSource }: ConversationContext,
   turn: ActiveTurn,
   { settings, outputSchema }: TurnRequest,
 ): void {
-  const id = turn.submissionId;
-  const images = turn.input.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
   const resumed = typeof sessionSource === "string" ? {} : { session_source: sessionSource };
   const context = { ...toTurnContext(settings, turn.turnId, outputSchema), ...resumed };
-  recording.line({ type: "turn_context", payload: context }, id);
-  recording.line(
-    { type: "response_item", payload: { type: "message", role: "user", content: inputContent(turn.input) } },
-    id,
-  );
-  recording.line({ type: "event_msg", payload: { type: "user_message", message: inputText(turn.input), images } }, id);
+  recording.line({ type: "turn_context", payload: context }, turn.submissionId);
+}
+
+/** Records a message of the user, and what hooks add to it. */
+function recordMessage(
+  { recording }: ConversationContext,
+  { submissionId: id, items, isRecorded, key }: QueuedInput,
+  hookTexts: readonly string[],
+): void {
+  const images = items.flatMap((item) => (item.type === "image" ? [item.image_url] : []));
+  const content = inputContent(items);
+  recording.line({ type: "response_item", payload: { type: "message", role: "user", content } }, id);
+  const submission = isRecorded ? { submission_id: id, ...(key === undefined ? {} : { key }) } : {};
+  const message = { type: "user_message", message: inputText(items), images, ...submission } as const;
+  recording.line({ type: "event_msg", payload: message }, id);
+  for (const text of hookTexts) recording.line({ type: "response_item", payload: hookMessage(text) }, id);
+}
+
+/** Records the messages that the user has added to the turn; those of an aborted turn are left for the next one. */
+async function recordSteered(
+  context: ConversationContext,
+  turn: ActiveTurn,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { steered } = context.cell;
+  let isAny = false;
+  for (let input = steered[0]; input !== undefined && !signal.aborted; input = steered[0]) {
+    const { submissionId, items, isOutside } = input;
+    const outcome = await promptHooks(context, { submissionId, input: items }, settings, signal);
+    // A shutdown may have refused it meanwhile.
+    if (signal.aborted || steered[0] !== input) break;
+    steered.shift();
+    if ("block" in outcome) {
+      context.publish(blockedMsg(outcome.block), submissionId);
+      continue;
+    }
+    if (isOutside) turn.noteOutside("the message");
+    recordMessage(context, input, outcome.contexts);
+    isAny = true;
+  }
+  return isAny;
+}
+
+function blockedMsg(reason: string): Extract<EventMsg, { type: "error" }> {
+  const message = `the message was not sent, because a hook blocked it: ${reason}`;
+  return { type: "error", message, codex_error_info: "aborted" };
 }
 
 function modelRequest(context: ConversationContext, request: TurnRequest): ModelRequest {

@@ -9,7 +9,7 @@ import { quotedCommand } from "../../../base/text/quoted-command.js";
 /** How often hooks may make the model continue in one turn. */
 const maxContinuations = 10;
 
-/** Texts for the model from the hooks at the start of a turn, or the reason why the turn must not begin. */
+/** Texts for the model from the hooks before a message, or the reason why it must not be sent. */
 export type TurnStart = { readonly contexts: readonly string[] } | { readonly block: string };
 
 /** Runs the hooks before the message of a turn is recorded. */
@@ -32,13 +32,23 @@ export async function startHooks(
     });
     contexts.push(...texts);
   }
-  if (hooks.has("UserPromptSubmit")) {
-    const outcome = await hooks.run({ event: "UserPromptSubmit", input: { prompt: inputText(turn.input) }, ...common });
-    const block = outcome.block ?? outcome.stop;
-    if (block !== undefined) return { block };
-    contexts.push(...outcome.contexts);
-  }
-  return { contexts };
+  const prompt = await promptHooks(context, turn, settings, signal);
+  return "block" in prompt ? prompt : { contexts: [...contexts, ...prompt.contexts] };
+}
+
+/** Runs the hooks before a message of the user is recorded. */
+export async function promptHooks(
+  context: ConversationContext,
+  { submissionId, input }: Pick<ActiveTurn, "submissionId" | "input">,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<TurnStart> {
+  const { hooks } = context;
+  if (hooks?.has("UserPromptSubmit") !== true) return { contexts: [] };
+  const common = commonParts(context, submissionId, settings, signal);
+  const outcome = await hooks.run({ event: "UserPromptSubmit", input: { prompt: inputText(input) }, ...common });
+  const block = outcome.block ?? outcome.stop;
+  return block === undefined ? { contexts: outcome.contexts } : { block };
 }
 
 /** Runs the hooks at the end of a turn, and counts how often they make the model continue. */
