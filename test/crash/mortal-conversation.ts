@@ -101,7 +101,7 @@ export class MortalConversation {
         this.#turn(id).isSaved = msg.saved === true;
         return this.#end(id, msg.type);
       case "turn_aborted": {
-        expectDead(this.#parts.workers, this.#turn(id));
+        expectDead(this.#parts.workers, this.#turn(id), `turn ${id} of ${this.conversation.id}: ${msg.reason}`);
         return this.#end(id, msg.type);
       }
       case "error":
@@ -142,8 +142,8 @@ function expectNext(seq: number, expected: number): void {
 }
 
 /** Only the death of its thread aborts a turn. */
-function expectDead({ ended }: ShardWorkers, { thread }: SeenTurn): void {
-  if (thread !== undefined) expect(ended).toContain(thread);
+function expectDead({ ended }: ShardWorkers, { thread }: SeenTurn, aborted: string): void {
+  if (thread !== undefined) expect(ended, aborted).toContain(thread);
 }
 
 /** Every turn has one end for its readers and in the file, where every turn that was reported as saved is. */

@@ -28,7 +28,7 @@ import type { ResponseItem } from "../../messages/response-item.js";
 import { readHistory } from "../../rollouts/file/read-history.js";
 import { countTokens, type CpuJobs, type CpuPool } from "../../workers/cpu-pool.js";
 import type { StoredHistory, StoredPlan } from "../../workers/history-jobs.js";
-import { yieldFairly } from "../runtime/scheduler.js";
+import { yieldFairly, yieldToLoop } from "../runtime/scheduler.js";
 import type { Summarizer, SummaryProvider } from "./summarizer.js";
 
 interface HistoryParts {
@@ -152,7 +152,7 @@ export class HistoryWork {
     const isRough = !estimates.isInjected && !needsExactCounts(items, { context, settings, estimate: estimates.of });
     const parts: readonly ExactPart[] = estimates.isInjected ? ["size", "result"] : isRough ? [] : exact;
     if (parts.length > 0 && this.#lastPlan?.input !== input) {
-      await yieldFairly("begin");
+      await yieldToLoop("begin");
       const planned = await planExactly(items, this.#strategy, this.planInput(input), parts, (places) =>
         this.#countPlaces(items, places, input.counts),
       );
@@ -165,7 +165,7 @@ export class HistoryWork {
     if (this.#lastPlan?.input === input) return this.#lastPlan.planned;
     const items = await this.items();
     // Planning for a megabyte takes milliseconds, and the counts of many histories may have finished together.
-    await yieldFairly("begin");
+    await yieldToLoop("begin");
     const planned = planCompaction(items, this.#strategy, this.planInput(input));
     this.#lastPlan = { input, planned };
     return planned;
@@ -195,7 +195,7 @@ export class HistoryWork {
     if (stored !== undefined) return await this.#run("build_compaction", { ...stored, text, files });
     const planned = await this.planned(input);
     const summary = text ?? (await this.#extract(planned));
-    await yieldFairly("end");
+    await yieldToLoop("end");
     return buildCompaction(planned, await this.items(), summary, files);
   }
 

@@ -105,6 +105,15 @@ export function yieldFairly(kind: keyof typeof callerQueues): Promise<void> {
   });
 }
 
+/**
+ * Like `yieldFairly`, but after a turn of the event loop: for a caller whose work takes milliseconds before and after,
+ * which would otherwise block the loop as one.
+ */
+export async function yieldToLoop(kind: keyof typeof callerQueues): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await yieldFairly(kind);
+}
+
 async function serveCallers(): Promise<void> {
   let deadline = performance.now() + maxSliceMs;
   for (let next = nextCaller(); next !== undefined; next = nextCaller()) {

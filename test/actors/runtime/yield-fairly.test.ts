@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { yieldFairly } from "../../../src/actors/runtime/scheduler.js";
+import { yieldFairly, yieldToLoop } from "../../../src/actors/runtime/scheduler.js";
 
 test("each task starts when the one before it waits for something else", async () => {
   const steps: string[] = [];
@@ -54,6 +54,36 @@ test("ending tasks run first, and tasks that continue run before beginning ones"
     go("end", "end 2"),
   ]);
   expect(order).toEqual(["end 1", "end 2", "continue", "begin 1", "begin 2"]);
+});
+
+test("the event loop has a turn before each of several long steps", async () => {
+  const order: string[] = [];
+  for (const step of ["first", "second"]) {
+    setImmediate(() => order.push(`loop before ${step}`));
+    await yieldToLoop("continue");
+    order.push(step);
+  }
+  expect(order).toEqual(["loop before first", "first", "loop before second", "second"]);
+});
+
+test("long steps that become ready together have turns of the event loop between them", async () => {
+  let rounds = 0;
+  let isOver = false;
+  const count = (): void => {
+    rounds += 1;
+    if (!isOver) setImmediate(count);
+  };
+  const seen: number[] = [];
+  await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      await yieldToLoop("begin");
+      if (seen.length === 0) setImmediate(count);
+      seen.push(rounds);
+      busyFor(50);
+    }),
+  );
+  isOver = true;
+  expect(new Set(seen).size).toBe(3);
 });
 
 function busyFor(ms: number): void {

@@ -19,7 +19,7 @@ import type {
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import { messageOf } from "../../runtime/failures.js";
-import { yieldFairly } from "../../runtime/scheduler.js";
+import { yieldToLoop } from "../../runtime/scheduler.js";
 import type { ConversationContext } from "../conversation-context.js";
 import type { ConversationCell } from "../state/live-state.js";
 import type { Settings } from "../state/settings.js";
@@ -304,7 +304,7 @@ async function tryToCompact(
   const { generation } = cell;
   const { length } = cell.state.history;
   const result = plan.status === "failed" ? keptBy(plan.reason) : await askForCompaction(context, request, signal);
-  await yieldFairly("end");
+  await yieldToLoop("end");
   if (signal.aborted || result.status === "aborted") return { status: "aborted" };
   for (const message of result.warnings) publish({ type: "warning", message }, request.submissionId);
   if (result.status === "kept") return { status: "kept", reason: result.reason };

@@ -10,7 +10,7 @@ import { messageText, type ResponseItem, webSearchQuery } from "../../../message
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
 import type { Provider } from "../../../providers/provider.js";
 import { rejectsReasoning, withoutReasoning } from "../../../providers/rejected-reasoning.js";
-import { yieldFairly } from "../../runtime/scheduler.js";
+import { yieldFairly, yieldToLoop } from "../../runtime/scheduler.js";
 import {
   CallNormalizer,
   type NormalizedCall,
@@ -41,6 +41,9 @@ const modelWrittenItems: ReadonlySet<string> = new Set([
   "custom_tool_call",
   "local_shell_call",
 ]);
+
+/** Estimating so many items takes a few milliseconds. */
+const estimatedAtOnce = 4_000;
 
 /** The parts of the conversation that the steps of a turn need. */
 export interface StepContext {
@@ -198,7 +201,7 @@ async function runStep(context: StepContext, turn: ActiveTurn, reasoningMode: Re
   if (context.budget.isOverBytes) recordOpenText(context, turn, listener);
   if (outcome.status === "done") {
     if (outcome.usage !== undefined) context.learn(before, items, outcome.usage);
-    const usage = outcome.usage ?? estimatedUsage(context, request, answer);
+    const usage = outcome.usage ?? (await estimatedUsage(context, request, answer));
     recordUsage(context, usage);
     context.budget.spend(usage.total_tokens, context.price === undefined ? undefined : costOf(usage, context.price));
   }
@@ -322,12 +325,16 @@ function recordUsage(context: StepContext, usage: TokenUsage): void {
 }
 
 /** Estimates the usage for a model that does not report it. */
-function estimatedUsage(
+async function estimatedUsage(
   { estimates }: StepContext,
   request: ModelRequest,
   answer: readonly ResponseItem[],
-): TokenUsage {
-  const input = estimates.ofText(request.instructions) + estimates.sumOf(request.input);
+): Promise<TokenUsage> {
+  let input = estimates.ofText(request.instructions);
+  for (let from = 0; from < request.input.length; from += estimatedAtOnce) {
+    if (from > 0) await yieldToLoop("continue");
+    input += estimates.sumOf(request.input.slice(from, from + estimatedAtOnce));
+  }
   const output = estimates.sumOf(answer);
   return { ...noTokens, input_tokens: input, output_tokens: output, total_tokens: input + output };
 }
