@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, lstat, mkdir, readdir, readFile, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory } from "../base/fs/make-directory.js";
 import { processStartTime, processState } from "../base/process/process-state.js";
@@ -25,32 +25,43 @@ interface Created extends Placeholder {
   readonly identity?: string;
 }
 
-/**
- * The file in which a command declares its placeholders. The name says what state it is in: `claim` while the command
- * runs, `ending` while it removes them, and `left` if another command still needs them.
- */
+/** A claim of another command. */
 interface Claim {
   readonly name: string;
+  /**
+   * `running`: its command needs its placeholders. `ending`: the command removes placeholders just now. `over`: nobody
+   * needs them for this command any more.
+   */
+  readonly state: "running" | "ending" | "over";
   readonly created: readonly Created[];
   /** A path that is older than the claim is not a placeholder. */
   readonly since: bigint;
-  readonly isInUse: boolean;
-  readonly isEnding: boolean;
 }
 
 const waitMs = 2;
 
-/** Removing placeholders takes milliseconds. */
-const maxWaits = 2_000;
+/** Removing placeholders takes milliseconds, but a process may be stopped meanwhile. */
+const maxWaits = 5_000;
 
-const nameParts = /^([0-9a-f]{16})\.(\d+)\.(\d*)\.[0-9a-f-]+\.(claim|ending|left)(?:\.tmp)?$/;
+const nameParts = /^([0-9a-f]{16})\.(\d+)\.(\d*)\.[0-9a-f-]+\.(claim|ending|left)$/;
 
 let ownStartTime: Promise<string> | undefined;
 
 /**
- * The placeholders of commands, which several processes may need at the same time. Each command writes a claim before
- * it creates any, and the last one removes them. The claims of processes that were killed are found by the next
- * command, and by `sweep`.
+ * The placeholders of commands, which several commands and processes may need at the same time. For each folder in which
+ * it needs some, a command writes a claim before it creates any, and the last command removes them. Claims of processes
+ * that were killed are found by the next command there, and by `sweep`.
+ *
+ * A claim is a file whose name ends with its state: `claim` while the command runs, `ending` while it removes
+ * placeholders, `left` if it has ended before another command that also needs them. Why every order of events is right,
+ * relying only on this: reading a directory finds the names that exist all the time while it is read.
+ *
+ * - Nothing is removed that a command needs. Who removes has the state `ending` before it looks for others, and removes
+ *   nothing if one has the state `claim`. Who creates has the state `claim` before it looks for others, and waits for
+ *   those that are `ending`. So at least one of two sees the other.
+ * - Nothing is left. A command exits with the state `left` only if it has seen, in this state, a command that still
+ *   runs; that one looks for others later, so that it finds the name. Either it is the last and removes everything, or
+ *   the same holds for it and a command that ends later still.
  */
 export class Placeholders {
   readonly #folder: string;
@@ -59,34 +70,25 @@ export class Placeholders {
     this.#folder = folder;
   }
 
-  /** Creates placeholders for a command in a workspace, except where there is something by now. */
-  async create(workspace: string, wanted: readonly Placeholder[]): Promise<HeldPlaceholders> {
-    if (wanted.length === 0) return { paths: [], [Symbol.asyncDispose]: async () => undefined };
-    await makeDirectory(this.#folder);
-    const key = keyOf(workspace);
-    const startTime = await (ownStartTime ??= processStartTime(process.pid));
-    const base = `${key}.${process.pid}.${startTime}.${randomUUID()}`;
-    const own = join(this.#folder, `${base}.claim`);
-    await writeFile(own, JSON.stringify(wanted), { mode: 0o600, flag: "wx" });
-    try {
-      const others = await this.#settledClaims(key, base);
-      const known = new Set(others.flatMap(({ created }) => created.flatMap(({ identity }) => identity ?? [])));
-      const created: Created[] = [];
-      const paths: string[] = [];
-      for (const one of wanted) {
-        const identity = (await make(one)) ?? (await identityOf(one.path));
-        if (identity !== undefined) paths.push(one.path);
-        const isOurs = identity !== undefined && (identity.isNew || known.has(identity.text));
-        if (isOurs) created.push({ ...one, identity: identity.text });
-      }
-      // Replaced as a whole, because other processes read it.
-      await writeFile(`${own}.tmp`, JSON.stringify(created), { mode: 0o600 });
-      await rename(`${own}.tmp`, own);
-      return { paths, [Symbol.asyncDispose]: () => this.#release(key, base, created) };
-    } catch (error) {
-      await this.#release(key, base, []);
-      throw error;
-    }
+  /** Creates placeholders for a command, except where there is something by now. */
+  async create(wanted: readonly Placeholder[]): Promise<HeldPlaceholders> {
+    const folders = [...new Set(wanted.map(({ path }) => dirname(path)))];
+    const results = await Promise.allSettled(
+      folders.map((folder) =>
+        this.#createIn(
+          folder,
+          wanted.filter(({ path }) => dirname(path) === folder),
+        ),
+      ),
+    );
+    const held = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const release = async (): Promise<void> => {
+      await Promise.all(held.map((each) => each[Symbol.asyncDispose]()));
+    };
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed === undefined) return { paths: held.flatMap(({ paths }) => paths), [Symbol.asyncDispose]: release };
+    await release();
+    throw failed.reason;
   }
 
   /** Removes the placeholders of processes that were killed. */
@@ -94,28 +96,65 @@ export class Placeholders {
     const names = await readdir(this.#folder).catch(() => []);
     const keys = new Set(names.flatMap((name) => nameParts.exec(name)?.[1] ?? []));
     for (const key of keys) {
-      const claims = await this.#claims(key, "");
-      if (!claims.some(({ isInUse, isEnding }) => isInUse || isEnding)) await this.#removeAll(claims);
+      const claims = await this.#claims(key, undefined);
+      const isLeft = claims.some(({ state }) => state === "over") && !isNeeded(claims);
+      if (isLeft) await this.#release(key, await this.#newName(key), []);
     }
   }
 
-  /** Removes the placeholders, unless another command needs them: then it removes them. */
-  async #release(key: string, base: string, created: readonly Created[]): Promise<void> {
-    const [ending, left] = [join(this.#folder, `${base}.ending`), join(this.#folder, `${base}.left`)];
-    let claim = join(this.#folder, `${base}.claim`);
-    do {
-      // A command that begins now waits until this file is gone; one that began before is seen in the list.
-      if (!(await renamed(claim, ending))) return;
-      const others = await this.#claims(key, base);
-      if (!isNeeded(others)) {
-        await removeEach(created, 0n);
-        await this.#removeAll(others.filter(({ isEnding }) => !isEnding));
-        return await rm(ending, { force: true });
+  async #createIn(folder: string, wanted: readonly Placeholder[]): Promise<HeldPlaceholders> {
+    await makeDirectory(this.#folder);
+    const key = createHash("sha256").update(folder).digest("hex").slice(0, 16);
+    const name = await this.#newName(key);
+    const created: Created[] = [];
+    const paths: string[] = [];
+    try {
+      const claim = this.#path(name, "claim");
+      await writeFile(claim, lineOf(wanted), { mode: 0o600, flag: "wx" });
+      const others = await this.#settledClaims(key, name);
+      const known = new Set(others.flatMap(identitiesOf));
+      for (const one of wanted) {
+        const identity = (await make(one)) ?? (await identityOf(one.path));
+        if (identity !== undefined) paths.push(one.path);
+        const isOurs = identity !== undefined && (identity.isNew || known.has(identity.text));
+        if (isOurs) created.push({ ...one, identity: identity.text });
       }
-      await rename(ending, left);
-      claim = left;
-      // The other command may have ended before it could see this file.
-    } while (!isNeeded(await this.#claims(key, base)));
+      // Added and not replaced, because a name that is replaced may be missing while others read the directory.
+      await appendFile(claim, lineOf(created));
+    } catch (error) {
+      await this.#release(key, name, created);
+      throw error;
+    }
+    return { paths, [Symbol.asyncDispose]: () => this.#release(key, name, created) };
+  }
+
+  /** Removes the placeholders, unless another command needs them: then that command removes them. */
+  async #release(key: string, name: string, created: readonly Created[]): Promise<void> {
+    const [ending, left] = [this.#path(name, "ending"), this.#path(name, "left")];
+    let current = this.#path(name, "claim");
+    try {
+      do {
+        // Without the file, another command has removed all that it names, but not what was left since then.
+        if (!(await renamed(current, ending))) await writeFile(ending, lineOf([]), { mode: 0o600 });
+        current = ending;
+        const others = await this.#claims(key, name);
+        const running = others.filter(({ state }) => state === "running");
+        const known = new Set(running.flatMap(identitiesOf));
+        if (running.length === 0) {
+          await removeEach(created, 0n);
+          await this.#removeAll(others.filter(({ state }) => state === "over"));
+        }
+        if (running.length === 0 || created.every(({ identity = "" }) => known.has(identity))) {
+          return await rm(ending, { force: true });
+        }
+        await rename(ending, left);
+        current = left;
+        // The other command may have ended before it could see this file.
+      } while (!isNeeded(await this.#claims(key, name)));
+    } catch {
+      // The command is over and its result counts, so the rest is left to the next command, which must not wait.
+      for (const from of [current, ending]) await rename(from, left).catch(() => undefined);
+    }
   }
 
   async #removeAll(claims: readonly Claim[]): Promise<void> {
@@ -125,60 +164,88 @@ export class Placeholders {
     }
   }
 
-  /** The claims of other commands, once none of them is being released. */
-  async #settledClaims(key: string, base: string): Promise<Claim[]> {
-    for (let waits = 0; waits < maxWaits; waits += 1) {
-      const claims = await this.#claims(key, base);
-      if (!claims.some(({ isEnding }) => isEnding)) return claims;
+  /** The claims of other commands, once those have ended that may not know of this one. */
+  async #settledClaims(key: string, name: string): Promise<Claim[]> {
+    let claims = await this.#claims(key, name);
+    const awaited = new Set(claims.flatMap((claim) => (claim.state === "ending" ? [claim.name] : [])));
+    for (let waits = 0; claims.some((claim) => awaited.has(claim.name) && claim.state === "ending"); waits += 1) {
+      if (waits >= maxWaits) {
+        throw new Error(`another process does not finish removing its files; they are listed in ${this.#folder}`);
+      }
       await sleep(waitMs);
+      claims = await this.#claims(key, name);
     }
-    throw new Error(`another process does not finish removing its files; they are listed in ${this.#folder}`);
+    return claims;
   }
 
-  async #claims(key: string, base: string): Promise<Claim[]> {
+  async #claims(key: string, own: string | undefined): Promise<Claim[]> {
     const names = await readdir(this.#folder);
-    const claims = names
-      .filter((name) => name.startsWith(`${key}.`) && (base === "" || !name.startsWith(base)))
-      .map(async (name): Promise<Claim | undefined> => {
-        const [, , pid = "", startTime = "", state] = nameParts.exec(name) ?? [];
-        if (state === undefined) return undefined;
-        const path = join(this.#folder, name);
-        const text = await readFile(path, "utf8").catch(() => undefined);
-        const stats = await identityOf(path);
-        if (text === undefined || stats === undefined) return undefined;
-        const isRunning = state !== "left" && (await processState(Number(pid), startTime)) !== "gone";
-        const isEnding = isRunning && state === "ending";
-        return { name, created: createdIn(text), since: stats.born, isInUse: isRunning && !isEnding, isEnding };
-      });
-    return (await Promise.all(claims)).filter((claim) => claim !== undefined);
+    const others = names.filter((name) => name.startsWith(`${key}.`) && !(own && name.startsWith(own)));
+    return (await Promise.all(others.map((name) => this.#read(name)))).filter((claim) => claim !== undefined);
+  }
+
+  /** Undefined if the file has another name by now. */
+  async #read(name: string): Promise<Claim | undefined> {
+    const [, , pid = "", startTime = "", stage] = nameParts.exec(name) ?? [];
+    if (stage === undefined) return undefined;
+    const path = join(this.#folder, name);
+    const text = await unlessMissing(readFile(path, "utf8"));
+    const stats = await unlessMissing(lstat(path, { bigint: true }));
+    if (text === undefined || stats === undefined) return undefined;
+    const isAlive = stage !== "left" && (await processState(Number(pid), startTime)) !== "gone";
+    const state = !isAlive ? "over" : stage === "ending" ? "ending" : "running";
+    return { name, state, created: createdIn(text), since: stats.birthtimeNs };
+  }
+
+  async #newName(key: string): Promise<string> {
+    const startTime = await (ownStartTime ??= processStartTime(process.pid));
+    return `${key}.${process.pid}.${startTime}.${randomUUID()}`;
+  }
+
+  #path(name: string, stage: "claim" | "ending" | "left"): string {
+    return join(this.#folder, `${name}.${stage}`);
   }
 }
 
-function isNeeded(others: readonly Claim[]): boolean {
-  return others.some(({ isInUse }) => isInUse);
+function isNeeded(claims: readonly Claim[]): boolean {
+  return claims.some(({ state }) => state === "running");
 }
 
-/** False if another command has removed the file with all that it names. */
+function identitiesOf({ created }: Claim): string[] {
+  return created.flatMap(({ identity }) => identity ?? []);
+}
+
+/** False if there is no such file. */
 async function renamed(from: string, to: string): Promise<boolean> {
+  return (await unlessMissing(rename(from, to).then(() => true))) ?? false;
+}
+
+/** Undefined if the file does not exist. Every other error counts, because a file that cannot be read may be needed. */
+async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
-    await rename(from, to);
-    return true;
+    return await result;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
-function keyOf(workspace: string): string {
-  return createHash("sha256").update(workspace).digest("hex").slice(0, 16);
+function lineOf(placeholders: readonly Created[]): string {
+  return `${JSON.stringify(placeholders)}\n`;
 }
 
-/** A file that was cut off by a crash names nothing. */
-function createdIn(text: string): Created[] {
+/** The second line has what was created; without it, a command was killed while it created what the first one has. */
+function createdIn(text: string): readonly Created[] {
+  const [wanted = "", created = ""] = text.split("\n");
+  return parsed(created) ?? parsed(wanted) ?? [];
+}
+
+/** Undefined for a line that was cut off by a crash. */
+function parsed(line: string): readonly Created[] | undefined {
   try {
-    return JSON.parse(text) as Created[];
+    return JSON.parse(line) as Created[];
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -194,7 +261,8 @@ const noRight: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "ER
 /** Creates a placeholder; undefined if there is something already, or if the user cannot create anything there. */
 async function make({ path, text }: Placeholder): Promise<Identity | undefined> {
   try {
-    if (text === undefined) await mkdir(path, { mode: 0o755 });
+    // Nobody writes into it, and so the empty `.git` of a command is not taken for a repository.
+    if (text === undefined) await mkdir(path, { mode: 0o555 });
     else await writeFile(path, text, { flag: "wx", mode: 0o644 });
   } catch (error) {
     const code = systemCode(error);

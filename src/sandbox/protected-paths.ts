@@ -1,4 +1,4 @@
-import { lstat, readlink, realpath, rm, symlink } from "node:fs/promises";
+import { lstat, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { commonDirectoryNamed, gitDirectoryNamed, readSmall } from "../base/git/git-directory.js";
 import { findProjectRoot, isInside } from "../config/project/project.js";
@@ -9,7 +9,10 @@ import type { Placeholder } from "./placeholders.js";
 /** Paths that commands must not change in folders that they may write to. */
 export interface Protection {
   readonly mounts: readonly Mount[];
-  /** Paths that must not be created; they become read-only too. */
+  /**
+   * Paths that must not be created; they become read-only too. Also those with what may be the placeholder of another
+   * command: if that ends first, the placeholder is still needed.
+   */
   readonly absent: readonly Placeholder[];
   /** Links, on which nothing can be mounted: a command can replace them, so they are restored after it. */
   readonly links: readonly ProtectedLink[];
@@ -64,7 +67,7 @@ async function protectNames(
       ...targets.flatMap((target) => (target === undefined ? [] : [readOnly(target)])),
     ],
     // A folder and not a file, because git would add a file to a commit.
-    absent: extent === "existing" ? [] : found.flatMap(({ path, kind }) => (kind === undefined ? [{ path }] : [])),
+    absent: extent === "existing" ? [] : await amongPlaceholders(found),
     links: await linksAmong(found.flatMap(({ path, kind }) => (kind === "other" ? [path] : []))),
   };
 }
@@ -88,7 +91,9 @@ async function protectGit(workspace: string): Promise<Protection> {
 }
 
 async function protectGitAt(path: string, kind: Kind): Promise<Protection> {
-  if (kind === "folder") return await protectRepository(path);
+  // An empty folder is no repository, but may be a placeholder.
+  const isRepository = kind === "folder" && !(await mayBePlaceholder({ path, kind }));
+  if (isRepository) return await protectRepository(path);
   if (kind === "file") return await protectWorktree(path);
   return await protectNames(dirname(path), [".git"], "even-absent");
 }
@@ -99,24 +104,31 @@ const gitParts = ["config", "config.worktree", "hooks", "modules", "worktrees", 
 /** Git reads its configuration and hooks elsewhere if a file `commondir` says so; this one says that they are here. */
 const commonDirectoryHere = ".\n";
 
+/** What must not be created there as a file, and the harmless content of its placeholder. */
+const placeholderTexts: Readonly<Record<string, string | undefined>> = {
+  config: "",
+  "config.worktree": "",
+  commondir: commonDirectoryHere,
+};
+
 async function protectRepository(directory: string): Promise<Protection> {
   const found = await Promise.all(
     gitParts.map(async (name) => ({ name, path: join(directory, name), kind: await kindOf(join(directory, name)) })),
   );
   // A link can be replaced, because nothing can be mounted on it.
   if (found.some(({ kind }) => kind === "other")) return { ...nothing, mounts: [readOnly(directory)] };
-  const absentTexts: Readonly<Record<string, string | undefined>> = { config: "", commondir: commonDirectoryHere };
   return {
     // Mounted itself, so that it cannot be renamed and replaced.
     mounts: [
       { kind: "writable", path: directory },
       ...found.flatMap(({ path, kind }) => (kind === undefined ? [] : [readOnly(path)])),
     ],
-    absent: found.flatMap(({ name, path, kind }): Placeholder[] => {
-      const text = absentTexts[name];
-      if (kind !== undefined || (text === undefined && name !== "hooks")) return [];
-      return [text === undefined ? { path } : { path, text }];
-    }),
+    absent: await amongPlaceholders(
+      found.flatMap(({ name, ...each }) => {
+        const text = placeholderTexts[name];
+        return text === undefined && name !== "hooks" ? [] : [text === undefined ? each : { ...each, text }];
+      }),
+    ),
     links: [],
   };
 }
@@ -171,6 +183,27 @@ export async function restoreLinks(links: readonly ProtectedLink[]): Promise<voi
     await rm(path, { recursive: true, force: true });
     await symlink(target, path);
   }
+}
+
+interface Candidate extends Placeholder {
+  readonly kind: Kind;
+}
+
+/** The candidates at whose path nothing is, or something that may be a placeholder. */
+async function amongPlaceholders(candidates: readonly Candidate[]): Promise<Placeholder[]> {
+  const checked = await Promise.all(
+    candidates.map(async ({ kind, ...placeholder }) => {
+      const isWanted = kind === undefined || (await mayBePlaceholder({ ...placeholder, kind }));
+      return isWanted ? [placeholder] : [];
+    }),
+  );
+  return checked.flat();
+}
+
+/** Whether a command that runs just now may have created what is there. */
+async function mayBePlaceholder({ path, text, kind }: Candidate): Promise<boolean> {
+  if (kind === "folder") return text === undefined && (await readdir(path).catch(() => [path])).length === 0;
+  return kind === "file" && text !== undefined && (await readSmall(path)) === text;
 }
 
 function readOnly(path: string): Mount {

@@ -163,7 +163,7 @@ export class Sandboxes {
     const emptyFile = await this.#emptyFile();
     const realCwd = await realpath(cwd);
     // Nothing fails from here on, so that the placeholders are always removed.
-    const placeholders = await this.#placeholders.create(workspace, absent);
+    const placeholders = await this.#placeholders.create(absent);
     const masked = placeholders.paths.map((path): Mount => ({ kind: "read-only", path }));
     const args = bwrapArguments({
       mounts: [...mounts, ...own, ...masked],
@@ -179,8 +179,8 @@ export class Sandboxes {
       filter: systemCallFilter({ architecture: arch, unixSockets }),
       notes: (output) => deniedNotes({ spec, output, hidden }),
       [Symbol.asyncDispose]: async () => {
+        await using _ = placeholders;
         await restoreLinks(links);
-        await placeholders[Symbol.asyncDispose]();
       },
     };
   }

@@ -32,6 +32,14 @@ test("without git a folder is its own root", async () => {
   expect(await findProjectRoot(join(root, "missing"))).toBe(join(root, "missing"));
 });
 
+test("the empty folder that keeps commands from creating a repository is none", async () => {
+  const root = await folderWith({ ".git/HEAD": "", "a/b/": "" });
+  await mkdir(join(root, "a/.git"), { mode: 0o555 });
+  expect(await findProjectRoot(join(root, "a/b"))).toBe(root);
+  await mkdir(join(root, "a/b/.git"));
+  expect(await findProjectRoot(join(root, "a/b"))).toBe(join(root, "a/b"));
+});
+
 test("a symlinked folder has two roots: as written, and resolved", async () => {
   const repository = await realpath(await folderWith({ ".git/HEAD": "", "a/b/": "" }));
   const other = await realpath(await folderWith({ ".git/HEAD": "" }));

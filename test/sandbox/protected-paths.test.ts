@@ -1,7 +1,8 @@
 import { mkdir, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findProtection, restoreLinks } from "../../src/sandbox/protected-paths.js";
+import { Placeholders } from "../../src/sandbox/placeholders.js";
+import { findProtection, type Protection, restoreLinks } from "../../src/sandbox/protected-paths.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
@@ -39,7 +40,7 @@ test("in an empty folder nothing can be created that other programs obey", async
 
 test("a repository can be committed to, but its hooks and configurations are read-only", async () => {
   const workspace = await folderWith({
-    ".git/config": "",
+    ".git/config": "[core]",
     ".git/hooks/a": "",
     ".git/modules/m/config": "",
     ".git/worktrees/w/gitdir": "",
@@ -50,17 +51,18 @@ test("a repository can be committed to, but its hooks and configurations are rea
   expect(await protection(workspace)).toEqual({
     readOnly: [".cody", ".git/config", ".git/hooks", ".git/modules", ".git/worktrees", ".vscode", "AGENTS.md"],
     writable: [".git"],
-    absent: [".git/commondir", "AGENTS.override.md", "CLAUDE.md"],
+    absent: [".git/commondir", ".git/config.worktree", "AGENTS.override.md", "CLAUDE.md"],
     links: [],
   });
 });
 
 test("in a subfolder of a repository, no other repository can be created", async () => {
-  const folder = await folderWith({ ".git/config": "", "sub/a": "" });
+  const folder = await folderWith({ ".git/config": "[core]", "sub/a": "" });
   const { readOnly, writable, absent } = await protection(join(folder, "sub"), folder);
   expect({ readOnly, writable }).toEqual({ readOnly: [".git/config"], writable: [".git"] });
   expect(absent).toEqual([
     ".git/commondir",
+    ".git/config.worktree",
     ".git/hooks",
     ...[".cody", ".git", ...instructions].map((name) => `sub/${name}`),
   ]);
@@ -112,6 +114,25 @@ test("a link to instructions is restored, and the file it leads to is read-only"
   await mkdir(join(workspace, "CLAUDE.md", "x"), { recursive: true });
   await restoreLinks(links);
   expect(await readlink(join(workspace, "CLAUDE.md"))).toBe("docs/agents.md");
+});
+
+function writableMounts({ mounts }: Protection) {
+  return mounts.filter(({ kind }) => kind === "writable");
+}
+
+test.each([
+  ["in a repository", { "sub/.git/config": "", "sub/.git/HEAD": "ref: refs/heads/main\n" }],
+  ["in a subfolder of a repository", { ".git/config": "", ".git/HEAD": "ref: refs/heads/main\n", "sub/a": "" }],
+  ["without a repository", { "sub/a": "" }],
+])("%s, the placeholders of another command are protected as if they were not there", async (_, files) => {
+  const folder = await folderWith(files);
+  const workspace = join(folder, "sub");
+  const before = await findProtection([workspace], "/nowhere");
+  await using held = await new Placeholders(await temporaryFolder()).create(before.absent);
+  const during = await findProtection([workspace], "/nowhere");
+  expect(during.absent).toEqual(before.absent);
+  expect(writableMounts(during)).toEqual(writableMounts(before));
+  expect(during.mounts.map(({ path }) => path)).toEqual(expect.arrayContaining([...held.paths]));
 });
 
 test("in other writable folders, only what exists is protected", async () => {

@@ -94,6 +94,11 @@ async function processesWith(text: string): Promise<string[]> {
   return (await Promise.all(lines)).filter((line) => line.includes(text));
 }
 
+/** A script that waits for a file. */
+function until(name: string): string {
+  return `for i in $(seq 2000); do [ -e ${name} ] && break; sleep 0.01; done`;
+}
+
 let probe: string;
 
 beforeAll(async () => {
@@ -167,6 +172,39 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
     expect((await readdir(place.workspace)).toSorted()).toEqual([".git"]);
     expect(await readdir(join(place.workspace, ".git"))).not.toContain("commondir");
   });
+
+  test.each(["a repository", "no repository"])(
+    "what is protected stays so if another command in %s ends",
+    async (where) => {
+      const place = await Place.open(user);
+      if (where === "a repository") await place.git("init", "-q");
+      await place.handOver();
+      const before = [await readdir(place.workspace), await readdir(join(place.workspace, ".git")).catch(() => [])];
+      const first = place.run(`touch first; ${until("second")}`);
+      await expect.poll(() => readdir(place.workspace), { timeout: 10_000 }).toContain("first");
+      const attempts = [
+        ["mkdir .cody", "mkdir .cody/x", "rmdir .cody", "mkdir AGENTS.md", "rmdir AGENTS.md", "echo x > CLAUDE.md"],
+        [
+          "mkdir .git",
+          "rmdir .git",
+          "mkdir -p .git/hooks/x",
+          "echo x > .git/config.worktree",
+          "echo x > .git/commondir",
+        ],
+        ["echo x >> .git/config", "rm .git/commondir", "git config core.fsmonitor true"],
+      ].flat();
+      const tried = attempts.map((attempt) => `( ${attempt} ) >/dev/null 2>&1 && echo '${attempt}'`);
+      const second = place.run(`touch second; ${until("over")}; ${tried.join("; ")}; true`);
+      await first;
+      await writeFile(join(place.workspace, "over"), "");
+      const { stdout } = await second;
+      expect(stdout).toBe("");
+      await Promise.all(["first", "second", "over"].map((name) => rm(join(place.workspace, name))));
+      expect([await readdir(place.workspace), await readdir(join(place.workspace, ".git")).catch(() => [])]).toEqual(
+        before,
+      );
+    },
+  );
 
   test("no connection leaves the sandbox, and no process is traced", async () => {
     const place = await Place.open(user);

@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readSmall } from "../../base/git/git-directory.js";
 import type { GitInfo } from "../../messages/rollout-line.js";
@@ -7,7 +7,7 @@ import type { GitInfo } from "../../messages/rollout-line.js";
 export async function findProjectRoot(cwd: string): Promise<string> {
   const start = resolve(cwd);
   // Checked in parallel: on a busy event loop, each check takes one iteration of the loop.
-  const candidates = withAncestors(start).map((folder) => ({ folder, isRoot: exists(join(folder, ".git")) }));
+  const candidates = withAncestors(start).map((folder) => ({ folder, isRoot: isRepository(join(folder, ".git")) }));
   for (const { folder, isRoot } of candidates) {
     if (await isRoot) return folder;
   }
@@ -89,11 +89,15 @@ function hash(text: string | undefined): string | undefined {
   return text !== undefined && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : undefined;
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/**
+ * Whether there is `.git`. While a command runs in the sandbox, an empty folder to which nobody may write keeps it from
+ * creating a repository there.
+ */
+async function isRepository(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined) return false;
+  const mayBePlaceholder = stats.isDirectory() && (stats.mode & 0o222) === 0;
+  return !mayBePlaceholder || (await readdir(path).catch(() => [path])).length > 0;
 }
 
 /** The root of the project that contains a folder, as a real path. */
