@@ -42,3 +42,10 @@ export async function remainingProcesses(mark: Mark, boundMs: number): Promise<s
 export async function waitForProcesses(mark: Mark, count: number): Promise<void> {
   while ((await processesWith(mark)).length < count) await new Promise(setImmediate);
 }
+
+/** The command lines of all living processes that contain a text. */
+export async function commandLinesWith(text: string): Promise<string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => ""));
+  return (await Promise.all(lines)).filter((line) => line.includes(text));
+}

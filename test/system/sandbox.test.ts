@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Sandboxes } from "../../src/sandbox/sandboxes.js";
 import { type CommandResult, runCommand } from "../../src/tools/exec/run-command.js";
+import { commandLinesWith } from "../support/processes.js";
 
 const execute = promisify(execFile);
 const cody = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
@@ -85,13 +86,6 @@ class Place {
     ];
     await execute("git", [...who, ...args], { cwd: this.workspace, env: this.env });
   }
-}
-
-/** The command lines of all processes that contain a text. */
-async function processesWith(text: string): Promise<string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => ""));
-  return (await Promise.all(lines)).filter((line) => line.includes(text));
 }
 
 /** A script that waits for a file. */
@@ -246,7 +240,7 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
       `setsid sleep 1${token} & (setsid setsid sleep 2${token} >/dev/null 2>&1 &) & nohup sleep 3${token} >/dev/null 2>&1 & sleep 0.1; echo started`,
     );
     expect(stdout).toBe("started\n");
-    await expect.poll(() => processesWith(token), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => commandLinesWith(token), { timeout: 5_000 }).toEqual([]);
   });
 
   test("ordinary work in a repository needs nothing more", async () => {
@@ -340,7 +334,7 @@ test(
       for (const way of Object.values(ways)) await way();
     }
     await sandboxes.close();
-    await expect.poll(() => processesWith(token), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => commandLinesWith(token), { timeout: 10_000 }).toEqual([]);
     expect((await place.run("true")).code).toBe(0);
     expect([await readdir(place.workspace), await readdir(join(place.workspace, ".git"))]).toEqual(before);
     expect(await readdir(join(homes.home, "sandbox"))).toEqual(["empty"]);
