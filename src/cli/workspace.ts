@@ -1,4 +1,5 @@
-import { sep } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { resolve, sep } from "node:path";
 import type { Conversation } from "../actors/conversation/handle.js";
 import type { NewConversation } from "../actors/conversation/open/manager-options.js";
 import { resolveSettings } from "../actors/conversation/state/settings.js";
@@ -31,7 +32,7 @@ import { compileRules } from "../tools/policy/rules.js";
 import { codexPersistence } from "./conversations/conversation-places.js";
 import { loadSettings } from "./load-settings.js";
 
-type WorkspaceContext = SharedContext<SettingFlag | "allow" | "deny" | "codex" | "force" | "recordedCwd">;
+type WorkspaceContext = SharedContext<SettingFlag | "addDir" | "allow" | "deny" | "codex" | "force" | "recordedCwd">;
 
 /** The conversations of one project, as commands use them. The opener must dispose it. */
 export class Workspace implements AsyncDisposable {
@@ -195,7 +196,8 @@ export async function openWorkspace(
   source: "interactive" | "non_interactive" = "non_interactive",
 ): Promise<Workspace> {
   const { root: projectRoot } = await context.projectRoots();
-  const { values, places } = await loadSettings(context);
+  const { values: loaded, places } = await loadSettings(context);
+  const values = withFolders(loaded, await addedFolders(context));
   const changes = changesOf(configFlags(context));
   const rules = ruleFlags(context, projectRoot);
   return new Workspace(
@@ -204,6 +206,24 @@ export async function openWorkspace(
     { projectRoot, directory: activeDirectory(places) },
     { places, changes, rules, source },
   );
+}
+
+/** The real paths of the folders of --add-dir. One that does not exist would silently stay unwritable. */
+async function addedFolders({ flags, terminal }: WorkspaceContext): Promise<string[]> {
+  return await Promise.all(
+    (flags.addDir ?? []).map(async (folder) => {
+      const path = await realpath(resolve(terminal.cwd, folder)).catch(() => undefined);
+      if (path !== undefined && (await stat(path)).isDirectory()) return path;
+      throw usageError(`--add-dir ${folder}: there is no such folder`, "Create it first, or name an existing one");
+    }),
+  );
+}
+
+/** The settings of this run, in which tools may also write in these folders. */
+function withFolders(values: LoadedConfig["values"], folders: readonly string[]): LoadedConfig["values"] {
+  if (folders.length === 0) return values;
+  const writableRoots = [...(values.sandbox?.writableRoots ?? []), ...folders];
+  return { ...values, sandbox: { ...values.sandbox, writableRoots } };
 }
 
 /** A mistyped rule is an error at once; later it would make everything need approval. */

@@ -17,8 +17,8 @@ const modelFlags = ["model", "provider", "api", "baseUrl"] as const;
 const placeFlags = ["layout", "conversationDir"] as const;
 /** The settings of a conversation that a command opens. */
 const settingFlags = [...modelFlags, "approvalPolicy", "sandbox", "noPersistence", ...placeFlags] as const;
-/** Rules for one run, in commands that run tools. */
-const ruleFlags = ["allow", "deny"] as const;
+/** What tools may do in one run, in commands that run tools. */
+const toolFlags = ["addDir", "allow", "deny"] as const;
 /** Choose an existing conversation instead of the active one. */
 const choiceFlags = ["resume", "continue"] as const;
 const listFlags = ["limit", "cursor", "sort", "project", "all", "codex", ...placeFlags] as const;
@@ -38,7 +38,7 @@ const commandTable = {
     usage: "chat [...text]",
     description: "Send a message (reads stdin if no text is given)",
     examples: ['cody chat "explain src/main.ts"', 'git diff | cody chat "review this"'],
-    flags: ["name", "outputSchema", "noStdin", "recordedCwd", ...choiceFlags, "force", ...settingFlags, ...ruleFlags],
+    flags: ["name", "outputSchema", "noStdin", "recordedCwd", ...choiceFlags, "force", ...settingFlags, ...toolFlags],
     writes: true,
   }),
   exec: command({
@@ -65,7 +65,7 @@ const commandTable = {
       "recordedCwd",
       "force",
       ...settingFlags,
-      ...ruleFlags,
+      ...toolFlags,
       "skipGitRepoCheck",
       "threadSource",
       "cyberAccessProgram",
@@ -93,6 +93,7 @@ const commandTable = {
       "quiet",
       "config",
       "cd",
+      "addDir",
       ...settingFlags,
     ],
     describe: {
@@ -445,7 +446,7 @@ const commandTable = {
       "recordedCwd",
       "force",
       ...settingFlags,
-      ...ruleFlags,
+      ...toolFlags,
       "list",
       "limit",
       "cursor",

@@ -81,6 +81,11 @@ const flagTable = {
     description: "What tools may access: read-only, workspace-write or danger-full-access",
     setting: "sandbox.mode",
   },
+  addDir: {
+    kind: "texts",
+    value: "<folder>",
+    description: "Let tools write in this folder too, with --sandbox workspace-write (repeatable)",
+  },
   allow: {
     kind: "texts",
     value: "<rule>",

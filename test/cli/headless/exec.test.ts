@@ -1,9 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cli } from "../../support/cli.js";
 import { FakeTerminal } from "../../support/cli-terminal.js";
+import { pathWithSandbox } from "../../support/fake-sandbox.js";
 import { calls, says, scripted } from "../../support/scripted-provider.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { mockLlm, wireEnv } from "../../support/wire-apis.js";
 
 const inFull = ["--sandbox", "danger-full-access"];
@@ -100,6 +102,7 @@ test.each([
   ["no id", ["exec", "resume"], "Missing argument: id"],
   ["--full-auto with a sandbox", ["exec", "hi", "--full-auto", "--sandbox", "read-only"], "cannot be combined"],
   ["a folder that does not exist", ["exec", "hi", "--cd", "nowhere"], "--cd nowhere"],
+  ["a further folder that does not exist", ["exec", "hi", "--add-dir", "nowhere"], "--add-dir nowhere"],
 ])("%s is a usage error", async (_name, args, reason) => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(args, { env: wireEnv(await mockLlm()) });
@@ -168,4 +171,14 @@ test("--cd runs as if started in another folder", async () => {
   expect(events(stdout)).not.toEqual([]);
   const [id = ""] = await cli.ids();
   expect(await readFile(join(cli.conversations, `${id}.jsonl`), "utf8")).toContain(`"cwd":"${other.project}"`);
+});
+
+test("--add-dir lets tools write in further folders", async () => {
+  const [other, forbidden] = [await temporaryFolder(), await temporaryFolder()];
+  const write = (id: string, folder: string) => calls("write_file", id, { path: join(folder, "a.txt"), content: id });
+  const replies = [write("call-1", other), write("call-2", forbidden), says("Done.")];
+  const terminal = await FakeTerminal.open(scripted(replies), { env: { PATH: pathWithSandbox } });
+  expect(await terminal.run("exec", "write", "--no-stdin", "--full-auto", "--add-dir", other)).toBe(0);
+  expect(await readFile(join(other, "a.txt"), "utf8")).toBe("call-1");
+  expect(await readdir(forbidden)).toEqual([]);
 });
