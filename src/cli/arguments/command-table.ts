@@ -17,6 +17,31 @@ const modelFlags = ["model", "provider", "api", "baseUrl"] as const;
 const placeFlags = ["layout", "conversationDir"] as const;
 /** The settings of a conversation that a command opens. */
 const settingFlags = [...modelFlags, "approvalPolicy", "sandbox", "noPersistence", ...placeFlags] as const;
+/** For programs that start Claude Code. */
+const streamFlags = [
+  "outputFormat",
+  "inputFormat",
+  "permissionMode",
+  "permissionPromptTool",
+  "allowedTools",
+  "disallowedTools",
+  "tools",
+  "allowDangerouslySkipPermissions",
+  "dangerouslySkipPermissions",
+  "includePartialMessages",
+  "jsonSchema",
+  "sessionId",
+  "forkSession",
+  "effort",
+  "mcpConfig",
+  "settingSources",
+  "fallbackModel",
+  "maxThinkingTokens",
+  "thinking",
+  "betas",
+  "strictMcpConfig",
+  "verbose",
+] as const;
 /** What tools may do in one run, in commands that run tools. */
 const toolFlags = ["addDir", "allow", "deny"] as const;
 /** Choose an existing conversation instead of the active one. */
@@ -58,6 +83,7 @@ const commandTable = {
       "timeout",
       "quiet",
       "last",
+      ...choiceFlags,
       "noStdin",
       "name",
       "config",
@@ -69,6 +95,7 @@ const commandTable = {
       "skipGitRepoCheck",
       "threadSource",
       "cyberAccessProgram",
+      ...streamFlags,
     ],
     describe: {
       output: "Also write the answer to this file",

@@ -39,7 +39,10 @@ export interface ParsedCommand {
 export function parseArguments(argv: readonly string[]): ParsedCommand {
   const { words, behindDashes, given } = scan(argv);
   const isPrint = given.some(({ name }) => name === "print");
-  const command = isPrint ? { name: "exec" as const, args: words } : commandOf(words);
+  // The Claude Agent SDK names no command.
+  const isStream = given.some(({ name }) => name === "outputFormat" || name === "inputFormat");
+  const named = commandOf(words);
+  const command = isPrint || (isStream && named.name === "") ? { name: "exec" as const, args: words } : named;
   const { name } = command;
   const args = [...command.args, ...behindDashes];
   const [first = ""] = words;

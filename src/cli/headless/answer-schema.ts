@@ -45,14 +45,19 @@ async function outputSchemaIn(file: string): Promise<SchemaInFile> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw usageError(`${what}: cannot read the file: ${systemReason(error)}`);
   });
-  const schema = schemaIn(text, what);
+  return await schemaIn(text, what);
+}
+
+/** The schema in a text; `what` names the text in errors. */
+export async function schemaIn(text: string, what: string): Promise<SchemaInFile> {
+  const schema = parsedSchema(text, what);
   const problemsOf = await answerCheck(schema).catch((error: Error) => {
     throw usageError(`${what}: invalid schema: ${error.message}`);
   });
   return { schema, problemsOf };
 }
 
-function schemaIn(text: string, what: string): OutputSchema {
+function parsedSchema(text: string, what: string): OutputSchema {
   try {
     return check(OutputSchema, jsonValue(text, what), what);
   } catch (error) {

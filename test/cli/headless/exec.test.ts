@@ -63,6 +63,8 @@ test("exec resume continues a conversation by id, and --last the newest one of t
     code: 0,
     stdout: again.stdout,
   });
+  expect(await cli.run(["-p", "-r", id, "what is my name?"], { env })).toMatchObject({ stdout: again.stdout });
+  expect(await cli.run(["-p", "-c", "what is my name?"], { env })).toMatchObject({ stdout: again.stdout });
   expect(await cli.ids()).toHaveLength(1);
 });
 
@@ -100,6 +102,7 @@ test.each([
   ["a broken override", ["exec", "hi", "--config", "model"], "expected <key>=<value>"],
   ["an invalid value", ["exec", "hi", "--config", "sandbox_mode=open"], "--config sandbox"],
   ["no id", ["exec", "resume"], "Missing argument: id"],
+  ["two choices", ["exec", "resume", "--last", "-c", "hi"], "only once"],
   ["--full-auto with a sandbox", ["exec", "hi", "--full-auto", "--sandbox", "read-only"], "cannot be combined"],
   ["a folder that does not exist", ["exec", "hi", "--cd", "nowhere"], "--cd nowhere"],
   ["a further folder that does not exist", ["exec", "hi", "--add-dir", "nowhere"], "--add-dir nowhere"],
@@ -175,10 +178,12 @@ test("--cd runs as if started in another folder", async () => {
 
 test("--add-dir lets tools write in further folders", async () => {
   const [other, forbidden] = [await temporaryFolder(), await temporaryFolder()];
-  const write = (id: string, folder: string) => calls("write_file", id, { path: join(folder, "a.txt"), content: id });
-  const replies = [write("call-1", other), write("call-2", forbidden), says("Done.")];
+  const writes = [other, forbidden].map((folder, index) =>
+    calls("write_file", `call-${index}`, { path: join(folder, "a.txt"), content: "seen" }),
+  );
+  const replies = [...writes, says("Done.")];
   const terminal = await FakeTerminal.open(scripted(replies), { env: { PATH: pathWithSandbox } });
   expect(await terminal.run("exec", "write", "--no-stdin", "--full-auto", "--add-dir", other)).toBe(0);
-  expect(await readFile(join(other, "a.txt"), "utf8")).toBe("call-1");
+  expect(await readFile(join(other, "a.txt"), "utf8")).toBe("seen");
   expect(await readdir(forbidden)).toEqual([]);
 });

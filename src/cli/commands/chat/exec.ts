@@ -32,6 +32,10 @@ const ignoredSettings = new Set(["model_reasoning_effort", "web_search"]);
  * everything else is on stderr.
  */
 export async function execCommand(given: ExecContext): Promise<number> {
+  if (given.flags.outputFormat !== undefined || given.flags.inputFormat !== undefined) {
+    const { execStream } = await import("./exec-stream.js");
+    return await execStream(given);
+  }
   using interruption = watchSignals(given.terminal);
   const context = unattended(withCostLimit(given));
   const schema = await schemaOf(context);
@@ -68,6 +72,11 @@ interface ExecRequest {
 
 function requestOf({ args, flags }: ExecContext): ExecRequest {
   const [first, ...others] = args;
+  if (flags.resume !== undefined || flags.continue) {
+    if (first === "resume" || flags.last)
+      throw usageError("--resume and --continue: choose the conversation only once");
+    return { resumes: typeof flags.resume === "string" ? { id: flags.resume } : "latest", words: args };
+  }
   if (first !== "resume") {
     if (flags.last) throw usageError("--last is only for: cody exec resume --last");
     return { resumes: undefined, words: args };
