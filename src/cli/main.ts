@@ -4,11 +4,19 @@ import { join } from "node:path";
 import { cacheCompiledCode } from "./compile-cache.js";
 
 const stdoutDescriptor = 1;
+const stderrDescriptor = 2;
 
 // Everything else is imported only when needed: short commands spend most of their time on loading.
 const [first, ...others] = process.argv.slice(2);
 if (others.length === 0 && (first === "--version" || first === "-v")) {
   printVersion();
+} else if (process.platform === "win32") {
+  // Locks, sandbox and the processes of tools need a POSIX system.
+  process.exitCode = 1;
+  fs.writeSync(
+    stderrDescriptor,
+    "cody does not run on native Windows: install it inside WSL (https://aka.ms/wsl) and start it there.\n",
+  );
 } else {
   cacheCompiledCode(process.env, join(import.meta.dirname, "../chunks"));
   void start();
