@@ -12,6 +12,13 @@ export interface Attributes {
   readonly background: number | string | undefined;
 }
 
+/** One or two columns of the screen. */
+export interface Cell {
+  readonly text: string;
+  readonly width: number;
+  readonly attributes: Attributes;
+}
+
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -22,16 +29,26 @@ export interface EmulatorOptions extends Partial<Size> {
   readonly scrollback?: number;
 }
 
+/** The private mode that shows the cursor. */
+const cursorMode = 25;
+
 /** A terminal that draws into memory: what a person would see. */
 export class Emulator {
   readonly #terminal: InstanceType<typeof xterm.Terminal>;
   /** All that was written to it. */
   received = "";
+  #isCursorShown = true;
 
   constructor({ columns = 80, rows = 24, scrollback = 1_000 }: EmulatorOptions = {}) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback });
     this.#terminal.loadAddon(new unicode11.Unicode11Addon());
     this.#terminal.unicode.activeVersion = "11";
+    for (const final of ["h", "l"]) {
+      this.#terminal.parser.registerCsiHandler({ prefix: "?", final }, (parameters) => {
+        if (parameters.includes(cursorMode)) this.#isCursorShown = final === "h";
+        return false;
+      });
+    }
   }
 
   get columns(): number {
@@ -72,6 +89,23 @@ export class Emulator {
   get cursor(): { readonly row: number; readonly column: number } {
     const { cursorX, cursorY } = this.#terminal.buffer.active;
     return { row: cursorY, column: cursorX };
+  }
+
+  get isCursorShown(): boolean {
+    return this.#isCursorShown;
+  }
+
+  /** The visible screen, cell by cell. */
+  cells(): Cell[][] {
+    const { active } = this.#terminal.buffer;
+    return Array.from({ length: this.rows }, (_row, index) => {
+      const line = active.getLine(active.viewportY + index);
+      return Array.from({ length: this.columns }, (_cell, column) => line?.getCell(column)).flatMap((cell) => {
+        // The second half of a wide character has no width of its own.
+        if (cell === undefined || cell.getWidth() === 0) return [];
+        return [{ text: cell.getChars() || " ", width: cell.getWidth(), attributes: attributesOf(cell) }];
+      });
+    });
   }
 
   get isAlternate(): boolean {

@@ -1,0 +1,111 @@
+import * as pty from "@lydell/node-pty";
+import { Emulator, type EmulatorOptions } from "./emulator.js";
+
+export interface PtyProgramOptions extends EmulatorOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Exit {
+  readonly exitCode: number;
+  readonly signal?: number | undefined;
+}
+
+const patienceMs = 30_000;
+
+/** A program in a pseudo-terminal whose screen an emulator draws. It is killed when disposed. */
+export class PtyProgram implements AsyncDisposable {
+  readonly emulator: Emulator;
+  readonly ended: Promise<Exit>;
+  readonly #pty: pty.IPty;
+  readonly #onChange: (() => void)[] = [];
+  #exit: Exit | undefined;
+  #drawn: Promise<void> = Promise.resolve();
+
+  private constructor(argv: readonly [string, ...string[]], options: PtyProgramOptions) {
+    const { cwd, env } = options;
+    const [file, ...args] = argv;
+    this.emulator = new Emulator(options);
+    this.#pty = pty.spawn(file, args, { cols: this.emulator.columns, rows: this.emulator.rows, cwd, env });
+    this.emulator.onAnswer((text) => this.type(text));
+    this.#pty.onData((text) => void (this.#drawn = this.#draw(text)));
+    this.ended = new Promise((resolve) => {
+      this.#pty.onExit((exit) => {
+        this.#exit = exit;
+        this.#changed();
+        resolve(exit);
+      });
+    });
+  }
+
+  static start(argv: readonly [string, ...string[]], options: PtyProgramOptions): PtyProgram {
+    return new PtyProgram(argv, options);
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  /** Types a text; control characters and sequences are keys. */
+  type(text: string): void {
+    if (this.#exit === undefined) this.#pty.write(text);
+  }
+
+  /** Calls the listener with what the program writes, before it is drawn. Returns what removes it. */
+  onOutput(listener: (text: string) => void): () => void {
+    const registration = this.#pty.onData(listener);
+    return () => registration.dispose();
+  }
+
+  resize({ columns, rows }: { readonly columns: number; readonly rows: number }): void {
+    this.emulator.resize({ columns, rows });
+    this.#pty.resize(columns, rows);
+  }
+
+  /** Resolves as soon as the visible screen contains the text or matches the pattern. */
+  async shows(expected: string | RegExp): Promise<void> {
+    await this.until(`shows ${String(expected)}`, () => {
+      const text = this.emulator.screen().join("\n");
+      return typeof expected === "string" ? text.includes(expected) : expected.test(text);
+    });
+  }
+
+  /** Resolves as soon as the condition is met; it is checked again whenever the screen has changed. */
+  async until(what: string, isMet: () => boolean): Promise<void> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#changed();
+    }, patienceMs);
+    try {
+      while (!isMet()) {
+        if (isLate || this.#exit !== undefined) {
+          const why = isLate ? `waited ${patienceMs} ms` : `it ended with code ${this.#exit?.exitCode}`;
+          throw new Error(`The program never ${what}: ${why}. Its screen:\n${this.emulator.screen().join("\n")}`);
+        }
+        await new Promise<void>((resolve) => void this.#onChange.push(resolve));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    if (this.#exit === undefined) this.#pty.kill(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill("SIGKILL");
+    await this.ended;
+    await this.#drawn;
+  }
+
+  async #draw(text: string): Promise<void> {
+    await this.emulator.write(text);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const resolve of this.#onChange.splice(0)) resolve();
+  }
+}
