@@ -93,8 +93,9 @@ function failed(reason: string): ProbeResult {
 
 /** Creates a sandbox with every namespace and the filter; returns the problem, if there is one. */
 async function run(path: string, mountsProc: boolean): Promise<string | undefined> {
+  const unused = { empty: "/dev/null", unreadable: "/dev/null" };
   const mounts = [{ kind: "empty-folder", path: await realpath("/tmp") }] as const;
-  const args = bwrapArguments({ mounts, network: "off", emptyFile: "/dev/null", mountsProc, cwd: "/" });
+  const args = bwrapArguments({ mounts, network: "off", files: unused, mountsProc, cwd: "/" });
   const child = spawn(path, [...args, "/bin/sh", "-c", ":"], {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },

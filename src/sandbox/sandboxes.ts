@@ -1,4 +1,5 @@
-import { realpath, stat, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { realpath, rename, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { arch } from "node:process";
@@ -8,6 +9,7 @@ import { isInside } from "../config/project/project.js";
 import { effectiveGroup } from "../config/settings/effective-settings.js";
 import type { Config } from "../messages/config.js";
 import type { SandboxMode } from "../messages/tools/policy.js";
+import { linksTo } from "../tools/policy/linked-files.js";
 import { secretPaths } from "../tools/policy/secret-files.js";
 import type { CommandSandbox, SandboxedCommand, SandboxSpec, SandboxStatus } from "../tools/exec/command-sandbox.js";
 import { bwrapArguments, type Mount } from "./bwrap-arguments.js";
@@ -51,6 +53,8 @@ const systemFolders: ReadonlySet<string> = new Set("/ /dev /proc /sys /run /etc 
 export class Sandboxes {
   readonly #input: SandboxesInput;
   readonly #probe: SandboxProbe;
+  /** One list for all turns, because its hard links are searched once. */
+  readonly #secrets: readonly string[];
   readonly #records: string;
   readonly #placeholders: Placeholders;
   readonly #temporary: TemporaryFolders;
@@ -59,6 +63,7 @@ export class Sandboxes {
   constructor(input: SandboxesInput) {
     this.#input = input;
     this.#probe = new SandboxProbe(input.env["PATH"]);
+    this.#secrets = secretPaths(this.#home);
     this.#records = homePaths(input.homes.home).sandbox;
     this.#placeholders = new Placeholders(this.#records);
     this.#temporary = new TemporaryFolders(input.env["TMPDIR"] ?? "/tmp", this.#records);
@@ -128,13 +133,15 @@ export class Sandboxes {
     const { directory } = config.persistence ?? {};
     const socketFolders = ["/run", env["XDG_RUNTIME_DIR"]];
     const hidden = await findHidden([
-      ...secretPaths(this.#home),
+      ...this.#secrets,
       home,
       codexHome,
       claudeHome,
       directory && resolve(home, directory),
       ...socketFolders,
     ]);
+    // A hard link in the workspace is the secret itself.
+    const linked = await Promise.all(writable.map((folder) => linksTo(folder, this.#secrets)));
     const temporaryPlaces = await existing(["/tmp", "/var/tmp"]);
     const covered = [...temporaryPlaces, ...(await existing(socketFolders))];
     // Programs and the addresses of name servers stay visible in folders that are otherwise hidden.
@@ -150,6 +157,7 @@ export class Sandboxes {
       ...hidden,
       ...writable.map((path): Mount => ({ kind: spec.mode === "read-only" ? "read-only" : "writable", path })),
       ...(await Promise.all(writable.map(findSecretFiles))).flat(),
+      ...linked.flat().map((path): Mount => ({ kind: "empty-file", path })),
     ];
   }
 
@@ -160,7 +168,10 @@ export class Sandboxes {
         ? undefined
         : await findProtection([workspace, ...writableRoots], await realHome(this.#home));
     const { mounts: own = [], absent = [], links = [] } = protection ?? {};
-    const emptyFile = await this.#emptyFile();
+    const files = {
+      empty: await this.#recordFile("empty", 0o400),
+      unreadable: await this.#recordFile("unreadable", 0),
+    };
     const realCwd = await realpath(cwd);
     // Nothing fails from here on, so that the placeholders are always removed.
     const placeholders = await this.#placeholders.create(absent);
@@ -168,11 +179,13 @@ export class Sandboxes {
     const args = bwrapArguments({
       mounts: [...mounts, ...own, ...masked],
       network,
-      emptyFile,
+      files,
       mountsProc: program.mountsProc,
       cwd: realCwd,
     });
-    const hidden = mounts.flatMap(({ kind, path }) => (kind === "empty-file" ? [path] : []));
+    const hidden = mounts.flatMap(({ kind, path }) =>
+      kind === "empty-file" || kind === "unreadable-file" ? [path] : [],
+    );
     return {
       argv: [program.path, ...args, ...throughShell, ...argv],
       env: { TMPDIR: "/tmp", TEMP: "/tmp", TMP: "/tmp" },
@@ -185,15 +198,15 @@ export class Sandboxes {
     };
   }
 
-  /** A file without content, to be shown instead of hidden files. */
-  async #emptyFile(): Promise<string> {
+  /** A file without content, to be shown instead of others. */
+  async #recordFile(name: string, mode: number): Promise<string> {
     await makeDirectory(this.#records);
-    const path = join(this.#records, "empty");
-    const size = await stat(path).then(
-      (stats) => stats.size,
-      () => -1,
-    );
-    if (size !== 0) await writeFile(path, "", { mode: 0o400 });
+    const path = join(this.#records, name);
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.size === 0 && (stats.mode & 0o777) === mode) return path;
+    const temporary = `${path}.${randomUUID()}`;
+    await writeFile(temporary, "", { mode, flag: "wx" });
+    await rename(temporary, path);
     return path;
   }
 

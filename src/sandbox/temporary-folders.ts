@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { makeDirectory } from "../base/fs/make-directory.js";
 import { processStartTime, processState } from "../base/process/process-state.js";
@@ -55,10 +55,13 @@ export class TemporaryFolders {
 
   async #create(): Promise<{ readonly path: string; readonly record: string }> {
     await makeDirectory(this.#records);
-    const path = await realpath(await mkdtemp(join(this.#parent, prefix)));
+    const id = randomUUID();
+    const path = join(await realpath(this.#parent), `${prefix}${id}`);
     const startTime = await processStartTime(process.pid);
-    const record = join(this.#records, `${process.pid}.${startTime}.${randomUUID()}.temporary`);
+    const record = join(this.#records, `${process.pid}.${startTime}.${id}.temporary`);
+    // The record first, so that the folder is found if this process is killed in between.
     await writeFile(record, path, { mode: 0o600 });
+    await mkdir(path, { mode: 0o700 });
     return { path, record };
   }
 }

@@ -44,7 +44,7 @@ test("sandbox run passes on arguments, output and exit code, and leaves nothing 
     expect.arrayContaining(["--flag x", ".cody", ".git", "AGENTS.md", "CLAUDE.md", "a", "home"]),
   );
   expect((await readdir(cli.project)).toSorted()).toEqual(["a", "home"]);
-  expect(await readdir(join(cli.home, "sandbox"))).toEqual(["empty"]);
+  expect(await readdir(join(cli.home, "sandbox"))).toEqual(["empty", "unreadable"]);
 });
 
 test.each([

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { bwrapArguments, type Mount } from "../../src/sandbox/bwrap-arguments.js";
 
-const layout = { network: "off", emptyFile: "/empty", mountsProc: true, cwd: "/w" } as const;
+const layout = {
+  network: "off",
+  files: { empty: "/empty", unreadable: "/unreadable" },
+  mountsProc: true,
+  cwd: "/w",
+} as const;
 
 /** The arguments that concern paths. */
 function mountsOf(mounts: readonly Mount[]): string {
@@ -47,6 +52,7 @@ test("an empty folder becomes read-only once the mount points inside it exist", 
 test.each<[Mount["kind"], Mount["kind"], string]>([
   ["writable", "read-only", "--ro-bind /p /p"],
   ["read-only", "empty-file", "--ro-bind /empty /p"],
+  ["empty-file", "unreadable-file", "--ro-bind /unreadable /p"],
   ["writable", "empty-folder", "--tmpfs /p --remount-ro /p"],
 ])("of %s and %s for one path, the stricter applies", (one, other, expected) => {
   const mounts: Mount[] = [
@@ -55,4 +61,20 @@ test.each<[Mount["kind"], Mount["kind"], string]>([
   ];
   expect(mountsOf(mounts)).toBe(expected);
   expect(mountsOf(mounts.toReversed())).toBe(expected);
+});
+
+test("a writable folder that contains a mount is one itself, so that it cannot be renamed", () => {
+  const mounts: Mount[] = [
+    { kind: "writable", path: "/w" },
+    { kind: "empty-file", path: "/w/a/b/.env" },
+    { kind: "read-only", path: "/w/.cody" },
+    { kind: "empty-file", path: "/w/.cody/c/.env" },
+    { kind: "read-only", path: "/elsewhere/d" },
+    { kind: "writable", path: "/tmp", from: "/private" },
+    { kind: "read-only", path: "/tmp/bin/e" },
+  ];
+  expect(mountsOf(mounts)).toBe(
+    "--ro-bind /elsewhere/d /elsewhere/d --bind /private /tmp --ro-bind /tmp/bin/e /tmp/bin/e --bind /w /w " +
+      "--ro-bind /w/.cody /w/.cody --ro-bind /empty /w/.cody/c/.env --bind /w/a /w/a --bind /w/a/b /w/a/b --ro-bind /empty /w/a/b/.env",
+  );
 });

@@ -116,5 +116,5 @@ test("a conversation's temporary folder stays the same until the conversations a
   expect(await readdir(one)).toEqual([]);
   await sandboxes.close();
   await expect(readdir(one)).rejects.toThrow("ENOENT");
-  expect(await readdir(join(home, "sandbox"))).toEqual(["empty"]);
+  expect(await readdir(join(home, "sandbox"))).toEqual(["empty", "unreadable"]);
 });

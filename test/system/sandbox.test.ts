@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo, type ListenOptions } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -115,14 +115,35 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
     ].flat();
     const paths = await Promise.all(secrets.map((path) => place.put(path)));
     await symlink(join(place.folder, ".ssh/id_ed25519"), join(place.workspace, "link"));
+    await link(join(place.folder, ".netrc"), join(place.workspace, "deep/er/hard-link"));
     await place.handOver();
-    const all = [...paths, "link", "/etc/shadow", "/etc/gshadow"].join(" ");
+    const all = [...paths, "link", "deep/er/hard-link", "/etc/shadow", "/etc/gshadow"].join(" ");
     const { stdout, stderr } = await place.run(
       `cat ${all}; env; cat /proc/[0-9]*/environ; grep -r ${canary} ${place.folder}`,
     );
     expect(stdout).not.toContain(canary);
     expect(stderr).not.toContain(canary);
     expect(stdout).not.toMatch(/^root:[^:]*:\d*:/m);
+  });
+
+  test("a commit keeps the content of tracked files that are named like secrets", async () => {
+    const place = await Place.open(user);
+    await place.git("init", "-q");
+    await place.put("workspace/.npmrc", "registry=x\n");
+    await place.put("workspace/certs/test.pem", "public\n");
+    await place.put("workspace/certs/own.pem", "public\n");
+    await place.put("workspace/.gitignore", ".env\n");
+    await place.put("workspace/.env");
+    await place.git("add", "-A");
+    await place.git("commit", "-qm", "one");
+    await place.put("workspace/certs/own.pem");
+    await place.handOver();
+    const commit = "git -c user.name=a -c user.email=a@b commit -qm two";
+    const { stdout } = await place.run(
+      `cat .npmrc; echo a > a; git add -A && echo all; git add a && ${commit}; git add -f .env; cat .env certs/own.pem`,
+    );
+    expect(stdout).toBe("registry=x\n");
+    expect((await place.run("cat .env certs/own.pem; git show --stat --format= HEAD")).stdout).toMatch(/^ a \| 1 \+\n/);
   });
 
   test("nothing outside can be written, and nothing that other programs obey", async () => {
@@ -269,6 +290,30 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
   });
 });
 
+test("a secret cannot be moved to where the next command would not look for it", async () => {
+  const place = await Place.open("root");
+  await place.put("workspace/deep/er/.env");
+  const homes = { home: place.env["CODY_HOME"] ?? "", codexHome: undefined, claudeHome: undefined };
+  const sandboxes = new Sandboxes({ homes, config: {}, env: place.env });
+  onTestFinished(() => sandboxes.close());
+  const { sandbox } = await sandboxes.open({ conversationId: "c", cwd: place.workspace, sandbox: "workspace-write" });
+  const output: string[] = [];
+  const play = (script: string) =>
+    runCommand({
+      argv: ["sh", "-c", script],
+      cwd: place.workspace,
+      env: place.env,
+      timeoutMs: 60_000,
+      signal: new AbortController().signal,
+      sandbox,
+      onOutput: (_, bytes) => output.push(bytes.toString()),
+    });
+  await play("mv deep shallow; mv deep/er deep/x; mkdir -p node_modules; mv deep node_modules; rm -rf deep");
+  await play(`ls -a .; grep -r . deep shallow node_modules; cat deep/er/.env deep/x/.env`);
+  expect(output.join("")).not.toContain(canary);
+  expect(await readFile(join(place.workspace, "deep/er/.env"), "utf8")).toBe(canary);
+});
+
 test("root in the folder of another user is told that it cannot write there", async () => {
   const place = await Place.open("nobody");
   await place.handOver();
@@ -337,6 +382,6 @@ test(
     await expect.poll(() => commandLinesWith(token), { timeout: 10_000 }).toEqual([]);
     expect((await place.run("true")).code).toBe(0);
     expect([await readdir(place.workspace), await readdir(join(place.workspace, ".git"))]).toEqual(before);
-    expect(await readdir(join(homes.home, "sandbox"))).toEqual(["empty"]);
+    expect(await readdir(join(homes.home, "sandbox"))).toEqual(["empty", "unreadable"]);
   },
 );

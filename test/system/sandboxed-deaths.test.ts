@@ -58,5 +58,5 @@ test(`${deaths} commands in the sandbox whose cody is killed after their effect 
   expect(await readdir(workspace)).toEqual([".git", "effects"]);
   expect(await readdir(join(workspace, ".git"))).toEqual(inGit);
   expect(await readdir(temporary)).toEqual([]);
-  expect(await readdir(join(world.home, "sandbox"))).toEqual(["empty"]);
+  expect(await readdir(join(world.home, "sandbox"))).toEqual(["empty", "unreadable"]);
 }, 900_000);
