@@ -12,6 +12,11 @@ const noNetwork =
 /** A refused system call: creating a socket, tracing, a user namespace. */
 const notPermitted = /Operation not permitted|EPERM/;
 
+const exceptions = {
+  "read-only": "",
+  "workspace-write": ", except git's hooks and configuration, .cody and instruction files",
+} satisfies Record<SandboxSpec["mode"], string>;
+
 export interface DeniedInput {
   readonly spec: SandboxSpec;
   /** The output of a command that failed. */
@@ -32,7 +37,7 @@ export function deniedNotes({ spec, output, hidden }: DeniedInput): string[] {
   return [
     ...(isReadOnly
       ? [
-          `read-only: ${paths.slice(0, maxPaths).join(", ") || "a path"}. Only ${places.join(", ")} can be written, except git's hooks and configuration, .cody and instruction files`,
+          `read-only: ${paths.slice(0, maxPaths).join(", ") || "a path"}. Only ${places.join(", ")} can be written${exceptions[spec.mode]}`,
         ]
       : []),
     ...(spec.network === "off" && noNetwork.test(output) ? ["no network: the setting sandbox.network is off"] : []),
@@ -41,7 +46,7 @@ export function deniedNotes({ spec, output, hidden }: DeniedInput): string[] {
           `not permitted: unix sockets (${spec.unixSockets}), tracing other processes, and user namespaces may be refused`,
         ]
       : []),
-    ...(named.length > 0 ? [`hidden, so that they look empty: ${named.join(", ")}`] : []),
+    ...(named.length > 0 ? [`hidden, so that they look empty or cannot be read: ${named.join(", ")}`] : []),
   ];
 }
 

@@ -24,8 +24,8 @@ test.each<[string, string]>([
   ["connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", noNetwork],
   ["Error: getaddrinfo EAI_AGAIN packages.example.com", noNetwork],
   ["curl: (7) Failed to connect to 1.1.1.1 port 80 after 0 ms: Couldn't connect to server", noNetwork],
-  ["open .env failed", "hidden, so that they look empty: .env"],
-  ["cat /etc/shadow: nothing", "hidden, so that they look empty: /etc/shadow"],
+  ["open .env failed", "hidden, so that they look empty or cannot be read: .env"],
+  ["cat /etc/shadow: nothing", "hidden, so that they look empty or cannot be read: /etc/shadow"],
 ])("the output %j is explained", (output, note) => {
   expect(deniedNotes({ spec, output, hidden: ["/w/.env", "/etc/shadow", "/w/a.pem"] })).toEqual([note]);
 });
@@ -45,5 +45,5 @@ test("an ordinary failure has no note", () => {
 test("in a read-only sandbox only the temporary folder can be written; with a network, it is not to blame", () => {
   const output = "touch: cannot touch 'x': Read-only file system\nCould not resolve host: nowhere";
   const notes = deniedNotes({ spec: { ...spec, mode: "read-only", network: "on" }, output, hidden: [] });
-  expect(notes).toEqual([readOnly("x", "/tmp")]);
+  expect(notes).toEqual(["read-only: x. Only /tmp can be written"]);
 });
