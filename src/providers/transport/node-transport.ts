@@ -1,11 +1,12 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import http from "node:http";
 import https from "node:https";
+import { TLSSocket } from "node:tls";
 import { FailureError } from "../../messages/failure-error.js";
 import { AnswerError } from "../failures/answer-error.js";
 import { proxiedClient } from "./http-fetch.js";
-import { answerOf } from "./node-request.js";
 import { EventReader } from "./sse-reader.js";
 import {
   maxErrorBytes,
@@ -240,4 +241,25 @@ export async function readText(body: Readable, maxBytes: number): Promise<string
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(chunks).toString("utf8", 0, maxBytes);
+}
+
+/** Resolves with the response once its headers have arrived. */
+function answerOf(request: ClientRequest, connectTimeoutMs: number): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    request.on("error", reject);
+    request.on("response", resolve);
+    request.on("close", () => clearTimeout(timer));
+    // The time spent waiting for a free connection does not count.
+    request.on("socket", (socket) => {
+      if (!socket.connecting) return;
+      timer = setTimeout(() => request.destroy(unconnected(request, connectTimeoutMs)), connectTimeoutMs);
+      socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => clearTimeout(timer));
+    });
+  });
+}
+
+function unconnected(request: ClientRequest, ms: number): FailureError {
+  const message = `cannot connect to ${request.host} within ${Math.round(ms / 100) / 10} s`;
+  return new FailureError({ code: "timeout", message, retryable: true });
 }
