@@ -443,6 +443,12 @@ const commandTable = {
     examples: ["cody mock-llm --port 8080", "cody mock-llm --script answers.json --log requests.jsonl"],
     flags: ["port", "script", "noStrict", "log"],
   }),
+  demo: command({
+    usage: "demo",
+    description: "Take a tour of the everyday commands, with the offline model in a temporary folder",
+    examples: ["cody demo", "cody demo < /dev/null"],
+    flags: [],
+  }),
   completion: command({
     usage: "completion [shell]",
     description: "Print the completion script of a shell (bash, zsh or fish), or with man the man page",
@@ -576,6 +582,7 @@ export const everydayCommands: readonly CommandName[] = [
   "trust",
   "sandbox",
   "doctor",
+  "demo",
   "completion",
   "help",
   "version",

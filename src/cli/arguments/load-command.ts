@@ -54,6 +54,7 @@ const loaders: Loaders = {
   permissions: async () => (await import("../commands/settings/permissions.js")).permissionsCommand,
   trust: async () => (await import("../commands/settings/trust.js")).trustCommand,
   "mock-llm": async () => (await import("../commands/tools/mock-llm.js")).mockLlmCommand,
+  demo: async () => (await import("../commands/chat/demo.js")).demoCommand,
   completion: async () => (await import("../commands/completion/completion.js")).completionCommand,
   /** The interactive prompt, for `cody` without a command. */
   "": async () => (await import("../commands/chat/interactive.js")).interactiveCommand,
