@@ -1,4 +1,6 @@
 import * as pty from "@lydell/node-pty";
+import { setTimeout as setTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import { Emulator, type EmulatorOptions } from "./emulator.js";
 
 export interface PtyProgramOptions extends EmulatorOptions {
@@ -73,7 +75,7 @@ export class PtyProgram implements AsyncDisposable {
   /** Resolves as soon as the condition is met; it is checked again whenever the screen has changed. */
   async until(what: string, isMet: () => boolean): Promise<void> {
     let isLate = false;
-    const timer = setTimeout(() => {
+    const timer = setTimer(() => {
       isLate = true;
       this.#changed();
     }, patienceMs);
@@ -88,6 +90,18 @@ export class PtyProgram implements AsyncDisposable {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /**
+   * Resolves when nothing was drawn for a while, or after some seconds if something always moves. For pictures and
+   * measurements; tests wait for what they expect.
+   */
+  async quiet(ms = 300, mostMs = 3_000): Promise<void> {
+    const begin = performance.now();
+    let last = begin;
+    const remove = this.onOutput(() => (last = performance.now()));
+    while (performance.now() - last < ms && performance.now() - begin < mostMs) await setTimeout(ms / 4);
+    remove();
   }
 
   kill(signal: NodeJS.Signals): void {
