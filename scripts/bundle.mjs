@@ -26,6 +26,7 @@ export async function bundle({ format, input, directory, together = {} }) {
       "@modelcontextprotocol/client",
       "@vscode/ripgrep",
       /^cody(\/|$)/,
+      "@lydell/node-pty",
       "jsonc-parser",
       "libsql",
       "piscina",
