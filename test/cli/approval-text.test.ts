@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { approvalText } from "../../src/cli/terminal/approval.js";
+import { approvalText } from "../../src/cli/terminal/approval-text.js";
 
 const choices =
   "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no, or n and what to do instead  [s] no, and stop the turn\n";

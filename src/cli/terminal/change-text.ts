@@ -1,9 +1,14 @@
 import { counted } from "../../base/text/counted.js";
 import { visible } from "../../base/text/visible.js";
-import type { DiffSummary, FileDiff } from "../../messages/tools/diff.js";
+import type { DiffSummary, FileDiff, TurnDiff } from "../../messages/tools/diff.js";
 import type { FileChange } from "../../messages/tools/file-change.js";
 
 const signs = { modified: "M", created: "A", deleted: "D" } satisfies Record<FileDiff["status"], string>;
+
+export const changesTitle = "Changes This Turn";
+
+/** Further files of the same kind are only counted. */
+const maxShown = 20;
 
 /** One line per file, and a total. */
 export function statText(files: readonly FileDiff[], { total_additions, total_deletions }: DiffSummary): string[] {
@@ -18,6 +23,33 @@ export function numbersText({ additions, deletions, binary }: FileDiff): string 
 
 export function totalText(additions: number, deletions: number): string {
   return `${counted(additions, "addition")}, ${counted(deletions, "deletion")}`;
+}
+
+/** A row of the box with the changes of a turn. */
+export interface ChangesRow {
+  readonly text: string;
+  /** The numbers of added and removed lines, after a space. */
+  readonly numbers?: string;
+}
+
+export function changesRows(diff: TurnDiff): ChangesRow[] {
+  const { files, files_modified, files_created, files_deleted, summary } = diff;
+  const numbers = new Map(files.map((file) => [file.path, ` ${numbersText(file)}`]));
+  return [
+    ...changesSection("Modified", files_modified, numbers),
+    ...changesSection("Created", files_created),
+    ...changesSection("Deleted", files_deleted),
+    { text: `Total: ${totalText(summary.total_additions, summary.total_deletions)}` },
+  ];
+}
+
+function changesSection(title: string, paths: readonly string[], numbers?: ReadonlyMap<string, string>): ChangesRow[] {
+  if (paths.length === 0) return [];
+  const rows = paths
+    .slice(0, maxShown)
+    .map((path) => ({ text: `  • ${visible(path)}`, numbers: numbers?.get(path) ?? "" }));
+  const rest = paths.length > maxShown ? [{ text: `  … and ${paths.length - maxShown} more` }] : [];
+  return [{ text: `${title}:` }, ...rows, ...rest, { text: "" }];
 }
 
 export function noChanges(turn: number | undefined, isReverted = false): string {

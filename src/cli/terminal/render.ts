@@ -4,7 +4,7 @@ import { visible } from "../../base/text/visible.js";
 import type { LogLevel } from "../../config/debug-log.js";
 import { chosenLogin } from "../../config/providers/logins.js";
 import { apiKey } from "../../config/providers/vendors.js";
-import type { FileDiff, TurnDiff } from "../../messages/tools/diff.js";
+import type { TurnDiff } from "../../messages/tools/diff.js";
 import type { Event, EventMsg } from "../../messages/event.js";
 import type { CommandContext } from "../context.js";
 import { fitted } from "../format.js";
@@ -12,7 +12,7 @@ import { loadSettings } from "../load-settings.js";
 import { ModelWait, StatusLine, CompactionProgress } from "./status-line.js";
 import { ToolActivity } from "./tool-activity.js";
 import type { Output } from "./output.js";
-import { numbersText, totalText } from "./change-text.js";
+import { changesRows, changesTitle } from "./change-text.js";
 
 const leastCells = 37;
 
@@ -20,9 +20,6 @@ const mostCells = 100;
 
 /** The number of cells the frame takes in each row. */
 const frameCells = 4;
-
-/** Further files of the same kind are only counted. */
-const maxShown = 20;
 
 const endsLine: ReadonlySet<EventMsg["type"]> = new Set([
   "exec_approval_request",
@@ -262,13 +259,7 @@ function problemOf({ id, msg }: Event): Problem | undefined {
 
 /** The changes of a turn as a framed box; `columns` is the width of the terminal. */
 function changesBox(diff: TurnDiff, columns = 80): string {
-  const numbers = new Map(diff.files.map((file) => [file.path, file]));
-  const rows = [
-    ...section("Modified", diff.files_modified, numbers),
-    ...section("Created", diff.files_created),
-    ...section("Deleted", diff.files_deleted),
-    `Total: ${totalText(diff.summary.total_additions, diff.summary.total_deletions)}`,
-  ];
+  const rows = changesRows(diff).map(({ text, numbers = "" }) => text + numbers);
   const widest = Math.max(leastCells - frameCells, ...rows.map(width));
   const inner = Math.max(1, Math.min(widest, columns - frameCells, mostCells));
   const line = "─".repeat(inner + 2);
@@ -276,18 +267,7 @@ function changesBox(diff: TurnDiff, columns = 80): string {
     const text = width(row) <= inner ? row : fitted(row, inner);
     return `│ ${text}${" ".repeat(Math.max(0, inner - width(text)))} │`;
   };
-  return [`╭${line}╮`, framed("Changes This Turn"), `├${line}┤`, ...rows.map(framed), `╰${line}╯`, ""].join("\n");
-}
-
-function section(title: string, paths: readonly string[], numbers?: ReadonlyMap<string, FileDiff>): string[] {
-  if (paths.length === 0) return [];
-  const rows = paths.slice(0, maxShown).map((path) => `  • ${visible(path)}${changed(numbers?.get(path))}`);
-  const rest = paths.length > maxShown ? [`  … and ${paths.length - maxShown} more`] : [];
-  return [`${title}:`, ...rows, ...rest, ""];
-}
-
-function changed(file: FileDiff | undefined): string {
-  return file === undefined ? "" : ` ${numbersText(file)}`;
+  return [`╭${line}╮`, framed(changesTitle), `├${line}┤`, ...rows.map(framed), `╰${line}╯`, ""].join("\n");
 }
 
 /** Approximate: treats East Asian characters and emoji as wide. A box that is off by a cell is acceptable. */

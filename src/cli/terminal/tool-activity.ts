@@ -5,11 +5,12 @@ import { shownText, shownLine, ShownLines, lastLines, LineReader, linesOf } from
 import { visible } from "../../base/text/visible.js";
 import { callLine, commandLine, toolLine } from "../../rollouts/formats/export/call-line.js";
 import { changeLines, changeWords } from "./change-text.js";
+import { knowledgeText, planRows, planTitle } from "./tool-text.js";
 import type { EventMsg } from "../../messages/event.js";
 import type { FileChanges } from "../../messages/tools/file-change.js";
 import type { Plan } from "../../messages/tools/plan.js";
 import { maxDeltaBytes, maxDeltas } from "../../tools/exec/exec-events.js";
-import { noApproverReason } from "./approval.js";
+import { noApproverReason } from "./approval-text.js";
 import { webSearchText } from "../../messages/response-item.js";
 
 const maxChars = 200;
@@ -17,12 +18,9 @@ const maxChars = 200;
 /** Ends of refusal texts that the user has already seen, because they refused or were informed at once. */
 const knownRefusals = [noApproverReason, "was refused by the user"];
 
-const marks = { pending: "☐", in_progress: "▸", completed: "✔" } as const;
-
 const maxPathChars = 500;
 
 const maxFolderChars = 500;
-const maxKnowledgeChars = 500;
 
 /** Renders the work of tools as lines for a person. */
 export class ToolActivity {
@@ -45,7 +43,7 @@ export class ToolActivity {
         return line === undefined ? "" : `${line}\n`;
       }
       case "knowledge_saved":
-        return `💡 Knowledge saved: ${shortened(visible(msg.content), maxKnowledgeChars)}\n${undoLine(msg)}`;
+        return `${knowledgeText(msg).join("\n  ")}\n`;
       case "exec_command_begin":
         this.#running.set(msg.call_id, new ShownOutput());
         return `${commandLine(msg.command)}${msg.cwd === this.#cwd ? "" : `  (in ${folderText(msg.cwd)})`}\n`;
@@ -87,10 +85,6 @@ export class ToolActivity {
   }
 }
 
-function undoLine({ knowledge_id, source }: Extract<EventMsg, { type: "knowledge_saved" }>): string {
-  return source === "model" ? `  Undo: cody knowledge undo ${visible(knowledge_id)}\n` : "";
-}
-
 function folderText(folder: string): string {
   return shortened(quotedWord(folder), maxFolderChars);
 }
@@ -120,10 +114,10 @@ function pathText(path: string, cwd: string | undefined): string {
 }
 
 /** A plan as a list with a mark for each step. */
-function planText({ explanation, plan }: Plan): string {
-  const why = explanation ? [visible(explanation)] : [];
-  const steps = plan.map(({ step, status }) => `${marks[status]} ${visible(step)}`);
-  return `Plan\n${[...why, ...steps].map(shownLine).join("")}`;
+function planText(plan: Plan): string {
+  return `${planTitle}\n${planRows(plan)
+    .map(({ mark, text }) => shownLine(mark === "" ? text : `${mark} ${text}`))
+    .join("")}`;
 }
 
 /** The output of a running command: a bounded part of it, indented and without control characters. */
