@@ -1,11 +1,13 @@
-import { fitText, cleanLine } from "./rows.js";
+import { counted } from "../../../base/text/counted.js";
+import { cellWidth } from "../screen/cells.js";
+import { cleanLine, elapsedText, fitText } from "./rows.js";
 import type { View } from "./view.js";
 
 export interface Activity {
   /** What is being waited for: `Thinking`, `Waiting for the model`. */
   readonly label: string;
   readonly elapsedMs: number;
-  /** Counts up with time, for the spinner. */
+  /** Counts up every `frameMs`. */
   readonly frame: number;
   /** The key that stops it, for example `esc to interrupt`. */
   readonly hint?: string | undefined;
@@ -14,9 +16,15 @@ export interface Activity {
 /** How long a spinner shows one frame. */
 export const frameMs = 100;
 
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/** A shorter wait has no number. */
+const leastElapsedMs = 1_000;
+const maxQueuedLines = 5;
+
 /** The line that says what cody is waiting for. */
-export function activityLine({ label }: Activity, view: View): string {
-  return fitText(cleanLine(label), view.columns);
+export function activityLine({ label, elapsedMs, frame, hint }: Activity, view: View): string {
+  const facts = [...elapsedFacts(elapsedMs), ...(hint === undefined ? [] : [cleanLine(hint)])];
+  return spinnerLine(label, facts, frame, view);
 }
 
 export interface RunningTool {
@@ -29,8 +37,12 @@ export interface RunningTool {
 }
 
 /** A tool call while it runs: its title, and as much of the end of its output as fits. */
-export function toolLiveLines({ title, tail }: RunningTool, view: View, maxRows: number): string[] {
-  return [title, ...tail.slice(-Math.max(0, maxRows - 1))].map((line) => fitText(cleanLine(line), view.columns));
+export function toolLiveLines({ title, tail, elapsedMs, frame }: RunningTool, view: View, maxRows: number): string[] {
+  if (maxRows < 1) return [];
+  const { columns, theme } = view;
+  const rows = maxRows === 1 ? [] : tail.slice(-(maxRows - 1));
+  const lines = rows.map((line) => theme.dim(fitText(`  │ ${cleanLine(line)}`.trimEnd(), columns)));
+  return [spinnerLine(title, elapsedFacts(elapsedMs), frame, view), ...lines];
 }
 
 export interface QueuedInput {
@@ -39,7 +51,28 @@ export interface QueuedInput {
   readonly kind: "steer" | "next";
 }
 
-/** The inputs that wait for their turn. */
-export function queuedLines(inputs: readonly QueuedInput[], view: View): string[] {
-  return inputs.map(({ text }) => fitText(cleanLine(text), view.columns));
+/** The inputs that wait: one line each, and how many more there are. */
+export function queuedLines(inputs: readonly QueuedInput[], { columns, theme }: View): string[] {
+  const shown = inputs.length > maxQueuedLines ? inputs.slice(0, maxQueuedLines - 1) : inputs;
+  const lines = shown.map(({ text, kind }) => {
+    const label = kind === "steer" ? "sending" : "queued";
+    const rest = columns - cellWidth(label) - 4;
+    return `  ${theme.accent(label)}  ${theme.dim(fitText(cleanLine(text.trim().replaceAll(/\s*\n\s*/g, " ⏎ ")), rest))}`;
+  });
+  const left = inputs.length - shown.length;
+  return left === 0 ? lines : [...lines, theme.dim(fitText(`  … ${counted(left, "more input")}`, columns))];
+}
+
+/** In whole seconds: a number that changes with every frame is restless. */
+function elapsedFacts(elapsedMs: number): string[] {
+  return elapsedMs < leastElapsedMs ? [] : [elapsedText(Math.floor(elapsedMs / 1_000) * 1_000)];
+}
+
+/** The text is cut rather than the facts, as long as there is room for some of it. */
+function spinnerLine(text: string, facts: readonly string[], frame: number, { columns, theme }: View): string {
+  const room = columns - 2;
+  const suffix = facts.map((fact) => ` · ${fact}`).join("");
+  const line = fitText(cleanLine(text), Math.max(Math.min(room, 12), room - cellWidth(suffix)));
+  const rest = fitText(suffix, room - cellWidth(line));
+  return `${theme.accent(frames[frame % frames.length] ?? "")} ${line}${theme.dim(rest)}`;
 }

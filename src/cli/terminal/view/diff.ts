@@ -136,7 +136,7 @@ function linesOf(text: string): string[] {
 /** `diff --git a/path b/path`, where only the path after ` b/` can differ from the other. */
 function titleOf(line: string): string {
   const names = line.slice("diff --git ".length);
-  const [before = "", after = ""] = [names.slice(0, (names.length - 1) / 2), names.slice((names.length + 1) / 2)];
+  const [before, after] = [names.slice(0, (names.length - 1) / 2), names.slice((names.length + 1) / 2)];
   const isSame = before.replace(/^"?a\//, "") === after.replace(/^"?b\//, "");
   return visible(
     isSame ? after.replace(/^("?)b\//, "$1") : names.replace(/^("?)a\//, "$1").replace(/ ("?)b\//, " → $1"),

@@ -73,6 +73,16 @@ export function fitText(text: string, cells: number): string {
   return cellWidth(start) < cells ? `${start.trimEnd()}…` : "…";
 }
 
+/** A duration for people: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min. */
+export function elapsedText(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1_000;
+  if (seconds < 9.95) return `${seconds.toFixed(1).replace(/\.0$/, "")} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
 function styled({ text, style }: Run): string {
   return style === undefined || text === "" ? text : style(text);
 }
