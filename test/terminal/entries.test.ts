@@ -80,13 +80,20 @@ describe("entries of the transcript", () => {
   it("shows the reason and the end of the output of a call that failed", () => {
     const tail = ["1", "2", "3", "4", "5", "6\u001b[31m"];
     expect(toolSummaryLines({ title: "$ make", outcome: "failed", detail: "exit code 2", tail }, plainView())).toEqual([
-      "✗ $ make · failed",
-      "  exit code 2",
+      "✗ $ make · exit code 2",
       "  │ 2",
       "  │ 3",
       "  │ 4",
       "  │ 5",
       "  │ 6␛[31m",
+    ]);
+  });
+
+  it("shows a long reason below the call", () => {
+    const detail = "the folder does not exist: /projects/none";
+    expect(toolSummaryLines({ title: "$ make", outcome: "failed", detail }, plainView())).toEqual([
+      "✗ $ make · failed",
+      `  ${detail}`,
     ]);
   });
 
@@ -200,7 +207,7 @@ describe("the live region", () => {
       { text: "fix it\nnow", kind: "steer" },
       { text: "then test", kind: "next" },
     ] as const;
-    expect(queuedLines(inputs, plainView())).toEqual(["  sending  fix it ⏎ now", "  queued  then test"]);
+    expect(queuedLines(inputs, plainView())).toEqual(["  sending  fix it ⏎ now", "  queued   then test"]);
     const many = Array.from({ length: 9 }, (_input, index) => ({ text: `${index}`, kind: "next" as const }));
     expect(queuedLines(many, plainView())).toHaveLength(5);
     expect(queuedLines(many, plainView()).at(-1)).toBe("  … 5 more inputs");

@@ -200,6 +200,11 @@ describe("markdownLines", () => {
     }
   });
 
+  it("does not interpret words that consist of marks, which takes the lexer a second", () => {
+    const text = "*a_".repeat(300);
+    expect(shown(`${text} **bold**`).join("")).toBe(`${text}**bold**`);
+  });
+
   it("has no line wider than the view and no control sequence but the theme's", () => {
     fc.assert(
       fc.property(fc.oneof(arbitraryMarkdown, arbitraryText), arbitraryView, (text, view) => {
@@ -219,6 +224,25 @@ describe("MarkdownStream", () => {
         arbitraryView,
         (text, sizes, view) => {
           expect(streamed(piecesOf(text, sizes), view)).toEqual(markdownLines(text, view));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it("draws the open text within the view and the rows, whatever has arrived", () => {
+    fc.assert(
+      fc.property(
+        arbitraryMarkdown,
+        fc.nat({ max: 400 }),
+        fc.integer({ min: 0, max: 8 }),
+        arbitraryView,
+        (text, end, rows, view) => {
+          const stream = new MarkdownStream();
+          stream.push(text.slice(0, end));
+          const lines = stream.openLines(view, rows);
+          expect(badLines(lines, view)).toEqual([]);
+          expect(lines.length).toBeLessThanOrEqual(rows);
         },
       ),
       { numRuns: 300 },

@@ -55,7 +55,7 @@ export interface QueuedInput {
 export function queuedLines(inputs: readonly QueuedInput[], { columns, theme }: View): string[] {
   const shown = inputs.length > maxQueuedLines ? inputs.slice(0, maxQueuedLines - 1) : inputs;
   const lines = shown.map(({ text, kind }) => {
-    const label = kind === "steer" ? "sending" : "queued";
+    const label = kind === "steer" ? "sending" : "queued ";
     const rest = columns - cellWidth(label) - 4;
     return `  ${theme.accent(label)}  ${theme.dim(fitText(cleanLine(text.trim().replaceAll(/\s*\n\s*/g, " ⏎ ")), rest))}`;
   });

@@ -61,6 +61,7 @@ export interface ToolSummary {
   readonly cwd?: string | undefined;
 }
 
+const maxShortCells = 20;
 /** Shorter calls are not worth a number. */
 const leastElapsedMs = 1_000;
 
@@ -74,14 +75,15 @@ export function toolSummaryLines(tool: ToolSummary, view: View): string[] {
     refused: theme.warning("⊘"),
     interrupted: theme.warning("■"),
   } satisfies Record<ToolSummary["outcome"], string>;
+  const short = shortReason(tool);
   const facts = [
-    ...(outcome === "done" ? [] : [outcome]),
+    ...(outcome === "done" ? [] : [short ?? outcome]),
     ...(elapsedMs < leastElapsedMs ? [] : [elapsedText(elapsedMs)]),
     ...(outputLines === 0 ? [] : [counted(outputLines, "line")]),
   ];
   const suffix = fitText(facts.map((fact) => ` · ${fact}`).join(""), Math.floor(columns / 2));
   const title = fitText(cleanLine(tool.title), columns - indent.length - cellWidth(suffix));
-  const detail = detailLines(tool, view);
+  const detail = short === undefined ? detailLines(tool, view) : [];
   const tail = outcome === "failed" ? (tool.tail ?? []).slice(-maxTailLines) : [];
   const diffs =
     outcome === "done" ? Object.entries(changes).flatMap((change) => changeDiffLines(change, cwd, view)) : [];
@@ -91,6 +93,12 @@ export function toolSummaryLines(tool: ToolSummary, view: View): string[] {
     ...tail.map((line) => indented(theme.dim(fitText(`│ ${cleanLine(line)}`, columns - indent.length)))),
     ...diffs,
   ];
+}
+
+/** A short reason, such as an exit code, says more than that the call has failed. */
+function shortReason({ outcome, detail = "" }: ToolSummary): string | undefined {
+  const text = cleanLine(detail).trim();
+  return outcome === "failed" && text !== "" && cellWidth(text) <= maxShortCells ? text : undefined;
 }
 
 function detailLines({ detail, outcome }: ToolSummary, { columns, theme }: View): string[] {

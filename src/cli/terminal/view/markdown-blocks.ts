@@ -87,10 +87,10 @@ export class BlockScanner {
     return blocks;
   }
 
-  /** A scanner that continues as this one does, without the finished blocks. */
-  copyOfOpen(): BlockScanner {
+  /** A scanner that continues as this one does, with about the last lines of the open block and no finished ones. */
+  copyOfOpen(lines: number): BlockScanner {
     const copy = new BlockScanner();
-    copy.#open = this.#open && { ...this.#open, lines: [...this.#open.lines] };
+    copy.#open = this.#open && { ...this.#open, lines: lastLines(this.#open, lines) };
     copy.#fence = this.#fence;
     copy.#list = this.#list;
     copy.#isBlank = this.#isBlank;
@@ -294,6 +294,12 @@ export class BlockScanner {
     this.#open.lines.push(line);
     this.#open.chars += line.length + 1;
   }
+}
+
+/** The last lines of a block, after the lines that say what it is. */
+function lastLines({ kind, lines }: Open, count: number): string[] {
+  const head = kind === "table" ? 2 : kind === "item" ? 1 : 0;
+  return lines.length <= head + count ? [...lines] : [...lines.slice(0, head), ...lines.slice(-count)];
 }
 
 function isLong({ lines, chars }: Open, line: string): boolean {

@@ -14,6 +14,12 @@ const maxLineChars = 4_096;
 const minCells = 12;
 const codeIndent = "  ";
 
+const maxMarks = 200;
+const longWord = /\S{200,}/g;
+
+/** Lines that are drawn besides those that may be visible, because some of them make no row. */
+const spareLines = 8;
+
 /** A line that may become anything: it is not drawn before it has more characters. */
 const undecided = /^\s*(?:[-*+#>|`~_=]+|\d{1,9}[.)]?)\s*$/;
 
@@ -43,9 +49,12 @@ export class MarkdownStream {
     return this.#scanner.take().flatMap((block) => blockLines(block, view));
   }
 
-  /** The last lines of the text that is not final yet, as they would be if it ended here. */
+  /**
+   * The last lines of the text that is not final yet, about as they would be if it ended here: of a long block only the
+   * end is drawn, so a text that began before it may have no style.
+   */
   openLines(view: View, maxRows: number): string[] {
-    const copy = this.#scanner.copyOfOpen();
+    const copy = this.#scanner.copyOfOpen(maxRows + spareLines);
     if (this.#line.trim() !== "" && !undecided.test(this.#line)) copy.line(cleaned(completed(this.#line)));
     copy.finish();
     const lines = copy.take().flatMap((block) => blockLines(block, view));
@@ -117,6 +126,7 @@ function codeBlockLines(
 
 /** Markdown that contains no fenced code of its own, except in quotes. */
 function textLines(source: string, view: View, number: number | undefined): string[] {
+  if (isSlow(source)) return wrapRuns([{ text: source }], view.columns);
   let tokens: Token[];
   try {
     tokens = new Lexer({ gfm: true }).lex(source);
@@ -125,6 +135,12 @@ function textLines(source: string, view: View, number: number | undefined): stri
     return wrapRuns([{ text: source }], view.columns);
   }
   return tokensLines(tokens, view, { number, depth: 0 });
+}
+
+/** The lexer takes a second for some words of 4,000 characters, most of which are marks. */
+function isSlow(source: string): boolean {
+  const words = source.length < maxMarks ? [] : (source.match(longWord) ?? []);
+  return words.some((word) => (word.match(/[*_]/g)?.length ?? 0) > maxMarks);
 }
 
 interface Place {

@@ -11,7 +11,8 @@ export interface Run {
 const tab = "    ";
 /** Texts written without spaces, which may be broken anywhere. */
 const unspaced = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]|[\ud840-\ud8bf]/;
-const pieces = /\n| +|[^ \n]+/g;
+const [space, newline] = [0x20, 0x0a];
+const printableAscii = /^[\u0020-\u007e]*$/;
 
 /** A text from outside on one line, ready to be styled: no control characters, tabs as spaces. */
 export function cleanLine(text: string): string {
@@ -26,6 +27,7 @@ export function cleanLines(text: string): string[] {
 
 /** Runs as rows of at most so many cells, broken at spaces where possible. Spaces around a break are dropped. */
 export function wrapRuns(runs: readonly Run[], cells: number): string[] {
+  if (fitsOneRow(runs, cells)) return [joined(runs)];
   const rows = new Rows(Math.max(1, cells));
   for (const { text, style } of runs) rows.addText(text, style);
   return rows.end();
@@ -87,6 +89,13 @@ function styled({ text, style }: Run): string {
   return style === undefined || text === "" ? text : style(text);
 }
 
+/** True for runs that wrapping would not change. */
+function fitsOneRow(runs: readonly Run[], cells: number): boolean {
+  const width = runs.reduce((sum, { text }) => sum + cellWidth(text), 0);
+  const isOuterSpace = runs[0]?.text.startsWith(" ") === true || runs.at(-1)?.text.endsWith(" ") === true;
+  return width <= cells && !isOuterSpace && !runs.some(({ text }) => text.includes("\n"));
+}
+
 /** Runs as one string; neighbours in the same style share its sequences. */
 function joined(runs: readonly Run[]): string {
   let line = "";
@@ -135,15 +144,23 @@ class Rows {
   }
 
   addText(text: string, style: Style | undefined): void {
-    for (const [piece] of text.matchAll(pieces)) {
-      if (piece === "\n") this.#breakRow();
-      else if (piece.startsWith(" ")) {
+    const isSimple = printableAscii.test(text);
+    let start = 0;
+    while (start < text.length) {
+      const code = text.charCodeAt(start);
+      let end = start + 1;
+      if (code === newline) this.#breakRow();
+      else if (code === space) {
+        while (text.charCodeAt(end) === space) end += 1;
         this.#endWord();
-        this.#spaces = { text: piece, style };
+        this.#spaces = { text: text.slice(start, end), style };
       } else {
+        while (end < text.length && text.charCodeAt(end) !== space && text.charCodeAt(end) !== newline) end += 1;
+        const piece = text.slice(start, end);
         this.#word.push({ text: piece, style });
-        this.#wordWidth += cellWidth(piece);
+        this.#wordWidth += isSimple ? piece.length : cellWidth(piece);
       }
+      start = end;
     }
   }
 
