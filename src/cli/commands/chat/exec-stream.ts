@@ -26,7 +26,8 @@ import {
 import { StreamConnection } from "../../headless/stream-json/stream-connection.js";
 import { type StreamMessage, StreamMessages } from "../../headless/stream-json/stream-messages.js";
 import { unattended } from "../../headless/unattended.js";
-import { type Approver, noApproverReason } from "../../terminal/approval.js";
+import type { Approver } from "../../terminal/approval.js";
+import { noApproverReason } from "../../terminal/approval-text.js";
 import { type Interruption, watchSignals } from "../../terminal/interruption.js";
 import { problemRenderer } from "../../terminal/render.js";
 import { TurnPlayer, type TurnOutcome } from "../../terminal/turn-player.js";
