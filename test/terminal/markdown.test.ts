@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import { Painter } from "../../src/cli/terminal/screen/painter.js";
 import { languagesLoaded, requestLanguage } from "../../src/cli/terminal/view/highlight.js";
 import { markdownLines, MarkdownStream } from "../../src/cli/terminal/view/markdown.js";
 import type { View } from "../../src/cli/terminal/view/view.js";
@@ -321,6 +322,53 @@ describe("MarkdownStream", () => {
     expect(lines.filter((line) => line.startsWith("row "))).toHaveLength(150);
   });
 });
+
+describe("a streamed answer on the screen", () => {
+  it.each([30, 80, 140])("is the same transcript as at once, %i columns wide", async (columns) => {
+    const view: View = { columns, theme: themes.dark };
+    const emulator = new Emulator({ columns, rows: 12 });
+    const painter = new Painter(
+      { columns, rows: 12, reflow: "xterm_js", write: (text) => emulator.write(text) },
+      { frameMs: 1 },
+    );
+    const stream = new MarkdownStream();
+    painter.show(() => ({ lines: [...stream.openLines(view, 5), "> "] }));
+    for (const piece of piecesOf(answer, [3, 11, 0, 25])) {
+      stream.push(piece);
+      painter.print(stream.takeFinished(view));
+      painter.refresh();
+      await painter.flushed();
+    }
+    painter.print(stream.end(view));
+    await painter.flushed();
+    const expected = withoutStyles(markdownLines(answer, view)).map((line) => line.trimEnd());
+    expect(emulator.transcript()).toEqual([...expected, ">"]);
+  });
+});
+
+const answer = `# Plan
+
+The parser drops **empty lines**, see \`readLine\` and [the docs](https://example.com/docs).
+1. Fix it:
+   \`\`\`ts
+   export const readLine = (text: string) => text; // 你好
+   \`\`\`
+2. Test it
+   - with empty lines
+   - with emoji 👍
+
+| File | Change |
+|---|---|
+| src/parser.ts | keeps empty lines, which it has dropped since the first version |
+| test | new |
+
+> Note: ${"long ".repeat(40)}
+
+\`\`\`python
+${Array.from({ length: 70 }, (_line, index) => `value_${index} = ${index}`).join("\n")}
+\`\`\`
+Done.
+`;
 
 function piecesOf(text: string, sizes: readonly number[]): string[] {
   const pieces = [];

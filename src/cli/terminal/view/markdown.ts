@@ -8,6 +8,8 @@ import { tableLines } from "./markdown-table.js";
 import { type Run, wrapRuns } from "./rows.js";
 import type { Style, Theme, View } from "./view.js";
 
+// Loading `marked` takes as long as drawing the first frame, so this file is imported with the first answer.
+
 /** A longer line is taken as several ones, so that an open line stays cheap to draw. */
 const maxLineChars = 4_096;
 /** Text nested more deeply than this is not indented any further. */
