@@ -169,6 +169,16 @@ describe("markdownLines", () => {
     expect(emulator.attributesOf("a =").foreground).toBeUndefined();
   });
 
+  it("shows code plainly until its language is loaded", async () => {
+    const code = "```erlang\n-module(a). % comment\n```\n";
+    const stream = new MarkdownStream();
+    stream.push(code);
+    expect(stream.takeFinished(dark)).toEqual(["  -module(a). % comment"]);
+    await languagesLoaded();
+    expect(languagesLoaded()).toBeUndefined();
+    expect(markdownLines(code, dark).join("")).toContain(themes.dark.syntax("comment", "% comment"));
+  });
+
   it("shows code in unknown languages and of endless lines plainly", () => {
     expect(shown("```nonsense\n<a> & b\n```")).toEqual(["  <a> & b"]);
     expect(markdownLines(`\`\`\`ts\n${"x".repeat(3_000)}\n\`\`\``, dark)).toHaveLength(Math.ceil(3_000 / 78));
