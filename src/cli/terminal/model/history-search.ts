@@ -1,0 +1,77 @@
+import { graphemesOf } from "../screen/cells.js";
+import { keyName, type NamedKey, typedCharacter } from "./editing.js";
+import type { PromptHistory } from "./prompt-history.js";
+
+/** `taken` and `left`: the search is over, and the editor has the found text or the text from before. */
+export type SearchOutcome = "searching" | "taken" | "left";
+
+/** Ctrl-R: finds an earlier text by a part of it, while the part is typed. */
+export class HistorySearch {
+  readonly #history: PromptHistory;
+  #query = "";
+  /** The distance of the found text from the newest; 0 before the first search. */
+  #back = 0;
+  #isFound = true;
+
+  constructor(history: PromptHistory) {
+    this.#history = history;
+  }
+
+  get query(): string {
+    return this.#query;
+  }
+
+  /** False if no text contains the query; then the text that was found before is still shown. */
+  get isFound(): boolean {
+    return this.#isFound;
+  }
+
+  get text(): string | undefined {
+    return this.#back === 0 ? undefined : this.#history.at(this.#back);
+  }
+
+  press(key: NamedKey): SearchOutcome {
+    const character = typedCharacter(key);
+    if (character !== undefined) return this.#searchFor(this.#query + character);
+    switch (keyName(key)) {
+      case "backspace":
+      case "ctrl+h":
+        this.#back = 0;
+        return this.#searchFor(graphemesOf(this.#query).slice(0, -1).join(""));
+      case "ctrl+r":
+      case "up":
+        return this.#move("older");
+      case "ctrl+s":
+      case "down":
+        return this.#move("newer");
+      case "escape":
+      case "ctrl+c":
+      case "ctrl+g":
+        return "left";
+      default:
+        return "taken";
+    }
+  }
+
+  paste(text: string): void {
+    this.#searchFor(this.#query + text.trim());
+  }
+
+  #searchFor(query: string): "searching" {
+    this.#query = query;
+    if (query === "") [this.#back, this.#isFound] = [0, true];
+    else this.#find(Math.max(1, this.#back), "older");
+    return "searching";
+  }
+
+  #move(direction: "older" | "newer"): "searching" {
+    if (this.#query !== "") this.#find(this.#back + (direction === "older" ? 1 : -1), direction);
+    return "searching";
+  }
+
+  #find(from: number, direction: "older" | "newer"): void {
+    const found = this.#history.search(this.#query, from, direction);
+    this.#isFound = found !== undefined;
+    this.#back = found ?? this.#back;
+  }
+}

@@ -1,0 +1,214 @@
+import { counted } from "../../../base/text/counted.js";
+import { graphemesOf } from "../screen/cells.js";
+
+/** A paste beyond one of these bounds is folded. */
+const [maxPasteLines, maxPasteChars] = [10, 1_000];
+const maxUndoSteps = 500;
+const maxUndoChars = 10_000_000;
+
+/**
+ * A folded paste is one character of the text: a surrogate without its pair, which nothing that is inserted can
+ * contain.
+ */
+const foldedPaste = /[\udc00-\udfff]/u;
+const foldedPastes = /([\udc00-\udfff])/u;
+const [firstFolded, lastFolded] = [0xdc_00, 0xdf_ff];
+
+interface Snapshot {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+/** A line and where its characters begin; the last entry is its end. */
+interface Line {
+  readonly start: number;
+  readonly text: string;
+  readonly boundaries: readonly number[];
+}
+
+/**
+ * The text of an editor, its cursor, and the steps that undo takes back. Offsets count UTF-16 units and are always
+ * between two characters as people see them.
+ */
+export class TextBuffer {
+  #text = "";
+  #cursor = 0;
+  readonly #pastes = new Map<string, string>();
+  #undo: Snapshot[] = [];
+  #redo: Snapshot[] = [];
+  #group: string | undefined;
+  #line: Line | undefined;
+
+  /** Contains one character for each folded paste. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get expandedText(): string {
+    return this.expanded(this.#text);
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** Moves the cursor, to the next boundary if it is inside a character. */
+  moveTo(place: number): void {
+    this.endStep();
+    this.#cursor = this.#snapped(place);
+  }
+
+  /** The next change is an undo step of its own. */
+  endStep(): void {
+    this.#group = undefined;
+  }
+
+  /** A part of the text with its pastes in full. */
+  expanded(text: string): string {
+    if (this.#pastes.size === 0) return text;
+    return text
+      .split(foldedPastes)
+      .map((part) => this.#pastes.get(part) ?? part)
+      .join("");
+  }
+
+  /** How a character is shown if it is a folded paste. */
+  foldedLabel(character: string): string | undefined {
+    const paste = this.#pastes.get(character);
+    if (paste === undefined) return undefined;
+    const lines = lineCount(paste);
+    return `[pasted ${lines > 1 ? counted(lines, "line") : counted(paste.length, "character")}]`;
+  }
+
+  /** Inserts at the cursor. Steps of the same group are undone together as long as nothing happens in between. */
+  insert(text: string, group?: string): void {
+    this.replace(this.#cursor, this.#cursor, clean(text), group);
+  }
+
+  /** Inserts a paste, folded if it is large. */
+  paste(text: string): void {
+    const paste = clean(text);
+    const isLarge = lineCount(paste) > maxPasteLines || paste.length > maxPasteChars;
+    const folded = String.fromCharCode(firstFolded + this.#pastes.size);
+    if (!isLarge || firstFolded + this.#pastes.size > lastFolded) return this.insert(paste);
+    this.#pastes.set(folded, paste);
+    return this.replace(this.#cursor, this.#cursor, folded);
+  }
+
+  /** Replaces a range with a text, which may come from this buffer, and puts the cursor behind it. */
+  replace(start: number, end: number, text: string, group?: string): void {
+    if (start === end && text === "") return;
+    if (group === undefined || group !== this.#group) this.#remember();
+    this.#group = group;
+    this.#redo = [];
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.#cursor = this.#snapped(start + text.length);
+  }
+
+  /** Removes a range and returns it. */
+  remove(start: number, end: number, group?: string): string {
+    const removed = this.#text.slice(start, end);
+    this.replace(start, end, "", group);
+    return removed;
+  }
+
+  /** Replaces all of the text; undo brings it back. */
+  setText(text: string): void {
+    if (text !== this.expandedText) this.replace(0, this.#text.length, clean(text));
+    this.moveTo(this.#text.length);
+  }
+
+  /** Returns the text with its pastes in full, and forgets it with all that undo would bring back. */
+  take(): string {
+    const text = this.expandedText;
+    [this.#text, this.#cursor, this.#undo, this.#redo, this.#group] = ["", 0, [], [], undefined];
+    this.#pastes.clear();
+    return text;
+  }
+
+  undo(): boolean {
+    return this.#restore(this.#undo, this.#redo);
+  }
+
+  redo(): boolean {
+    return this.#restore(this.#redo, this.#undo);
+  }
+
+  /** The boundary before a place, or the start of the text. */
+  before(place = this.#cursor): number {
+    if (place <= 0) return 0;
+    const line = this.#lineAt(place);
+    if (place === line.start) return place - 1;
+    return line.boundaries.findLast((boundary) => boundary < place) ?? line.start;
+  }
+
+  /** The boundary after a place, or the end of the text. */
+  after(place = this.#cursor): number {
+    if (place >= this.#text.length) return this.#text.length;
+    const line = this.#lineAt(place);
+    return line.boundaries.find((boundary) => boundary > place) ?? place + 1;
+  }
+
+  /** The character at a place; empty at the end of the text. */
+  at(place: number): string {
+    return this.#text.slice(place, this.after(place));
+  }
+
+  lineStart(place = this.#cursor): number {
+    return place === 0 ? 0 : this.#text.lastIndexOf("\n", place - 1) + 1;
+  }
+
+  lineEnd(place = this.#cursor): number {
+    const end = this.#text.indexOf("\n", place);
+    return end === -1 ? this.#text.length : end;
+  }
+
+  #snapped(place: number): number {
+    if (place <= 0) return 0;
+    if (place >= this.#text.length) return this.#text.length;
+    return this.#lineAt(place).boundaries.find((boundary) => boundary >= place) ?? this.#text.length;
+  }
+
+  #lineAt(place: number): Line {
+    const start = this.lineStart(place);
+    const text = this.#text.slice(start, this.lineEnd(place));
+    if (this.#line?.start === start && this.#line.text === text) return this.#line;
+    const boundaries = [start];
+    for (const character of charactersOf(text)) boundaries.push((boundaries.at(-1) ?? start) + character.length);
+    this.#line = { start, text, boundaries };
+    return this.#line;
+  }
+
+  #remember(): void {
+    this.#undo.push({ text: this.#text, cursor: this.#cursor });
+    let chars = this.#undo.reduce((sum, { text }) => sum + text.length, 0);
+    while (this.#undo.length > maxUndoSteps || (chars > maxUndoChars && this.#undo.length > 1))
+      chars -= this.#undo.shift()?.text.length ?? 0;
+  }
+
+  #restore(from: Snapshot[], to: Snapshot[]): boolean {
+    const snapshot = from.pop();
+    if (snapshot === undefined) return false;
+    to.push({ text: this.#text, cursor: this.#cursor });
+    [this.#text, this.#cursor, this.#group] = [snapshot.text, snapshot.cursor, undefined];
+    return true;
+  }
+}
+
+/** The characters of one line as people see them; a folded paste is one. */
+export function charactersOf(line: string): string[] {
+  if (!foldedPaste.test(line)) return graphemesOf(line);
+  return line.split(foldedPastes).flatMap((part) => (foldedPaste.test(part) ? [part] : graphemesOf(part)));
+}
+
+export function isFoldedPaste(character: string): boolean {
+  return foldedPaste.test(character);
+}
+
+function clean(text: string): string {
+  return text.replaceAll(/\r\n?/g, "\n").toWellFormed();
+}
+
+function lineCount(text: string): number {
+  return text.replace(/\n$/, "").split("\n").length;
+}
