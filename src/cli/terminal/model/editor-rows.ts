@@ -4,15 +4,17 @@ import { cellWidth, cutToCells } from "../screen/cells.js";
 import { charactersOf, type TextBuffer } from "./text-buffer.js";
 
 const tab = "    ";
+/** Characters that take no room where they are not part of another one. */
+const invisible = /^[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]$/u;
+const printable = /^[ -~]*$/;
 
-/** One row of the screen. */
+/** One row of the screen, as a range of the text. */
 export interface EditorRow {
   readonly start: number;
   /** The start of the next row, or the end of the line. */
   readonly end: number;
   /** Whether the line ends with this row, so that the cursor can be behind its last character. */
   readonly endsLine: boolean;
-  readonly cells: readonly Cell[];
 }
 
 /** One character as it is drawn. */
@@ -23,44 +25,58 @@ export interface Cell {
   readonly isPaste: boolean;
 }
 
-/** Wraps the lines of a text, between words where it can. Keeps the rows of lines that stay the same. */
+/** Wraps the lines of a text, between words where it can. Remembers the lines that stay the same. */
 export class RowLayout {
   #columns = 0;
-  #lines = new Map<string, readonly EditorRow[]>();
+  /** The ends of the rows of a line, relative to its start. */
+  #lines = new Map<string, readonly number[]>();
 
   rowsOf(buffer: TextBuffer, columns: number): EditorRow[] {
-    const known = this.#columns === columns ? this.#lines : new Map<string, readonly EditorRow[]>();
+    const known = this.#columns === columns ? this.#lines : new Map<string, readonly number[]>();
     this.#columns = columns;
     this.#lines = new Map();
     const rows: EditorRow[] = [];
-    let start = 0;
+    let lineStart = 0;
     for (const line of buffer.text.split("\n")) {
-      const own = known.get(line) ?? wrapped(buffer, line, columns);
-      this.#lines.set(line, own);
-      for (const row of own) rows.push(start === 0 ? row : shifted(row, start));
-      start += line.length + 1;
+      const ends = known.get(line) ?? rowEnds(buffer, line, columns);
+      this.#lines.set(line, ends);
+      let start = lineStart;
+      for (const [index, relative] of ends.entries()) {
+        const end = lineStart + relative;
+        rows.push({ start, end, endsLine: index === ends.length - 1 });
+        start = end;
+      }
+      lineStart += line.length + 1;
     }
     return rows;
   }
 
-  /** Folded pastes got new texts. */
+  /** Folded pastes have other texts now. */
   clear(): void {
     this.#lines.clear();
   }
 }
 
-/** The row and column of a place. A place between two rows is at the start of the second. */
-export function placeInRows(rows: readonly EditorRow[], place: number): { row: number; column: number } {
-  const found = rows.findIndex(
-    ({ start, end, endsLine }) => place >= start && (place < end || (endsLine && place === end)),
+/** The characters of a row as they are drawn. */
+export function cellsOf(buffer: TextBuffer, { start, end }: Pick<EditorRow, "start" | "end">, columns: number): Cell[] {
+  let at = start;
+  return charactersOf(buffer.text.slice(start, end)).map((character) => {
+    const cell = cellOf(buffer, character, at, columns);
+    at += character.length;
+    return cell;
+  });
+}
+
+/** The index of the row with a place. A place between two rows is in the second. */
+export function rowAt(rows: readonly EditorRow[], place: number): number {
+  return Math.max(
+    0,
+    rows.findIndex(({ end, endsLine }) => place < end || (endsLine && place === end)),
   );
-  const row = Math.max(0, found);
-  const cells = rows[row]?.cells ?? [];
-  return { row, column: cells.reduce((sum, cell) => (cell.start < place ? sum + cell.width : sum), 0) };
 }
 
 /** The place in a row that is nearest to a column from the left. */
-export function placeAtColumn({ start, end, endsLine, cells }: EditorRow, column: number): number {
+export function placeAtColumn({ start, end, endsLine }: EditorRow, cells: readonly Cell[], column: number): number {
   let place = start;
   let width = 0;
   for (const cell of cells) {
@@ -71,38 +87,44 @@ export function placeAtColumn({ start, end, endsLine, cells }: EditorRow, column
   return endsLine && width <= column ? end : place;
 }
 
-function shifted(row: EditorRow, by: number): EditorRow {
-  const cells = row.cells.map((cell) => ({ ...cell, start: cell.start + by }));
-  return { start: row.start + by, end: row.end + by, endsLine: row.endsLine, cells };
+function rowEnds(buffer: TextBuffer, line: string, columns: number): number[] {
+  return printable.test(line) ? printableRowEnds(line, columns) : mixedRowEnds(buffer, line, columns);
 }
 
-function wrapped(buffer: TextBuffer, line: string, columns: number): EditorRow[] {
-  const rows: EditorRow[] = [];
-  let cells: Cell[] = [];
-  let width = 0;
-  /** The index in `cells` after the last space. */
-  let wordAt = 0;
+function printableRowEnds(line: string, columns: number): number[] {
+  const ends: number[] = [];
   let start = 0;
-  const endRow = (count: number): void => {
-    const rest = cells.slice(count);
-    const end = rest[0]?.start ?? start;
-    rows.push({ start: cells[0]?.start ?? start, end, endsLine: false, cells: cells.slice(0, count) });
-    cells = rest;
-    width = rest.reduce((sum, cell) => sum + cell.width, 0);
-    wordAt = 0;
-  };
-  for (const character of charactersOf(line)) {
-    const cell = cellOf(buffer, character, start, columns);
-    if (width + cell.width > columns) endRow(wordAt > 0 ? wordAt : cells.length);
-    // The rest of a word may still be too long.
-    if (width + cell.width > columns) endRow(cells.length);
-    cells.push(cell);
-    width += cell.width;
-    start += character.length;
-    if (character === " " || character === "\t") wordAt = cells.length;
+  while (line.length - start > columns) {
+    const space = line.lastIndexOf(" ", start + columns - 1);
+    start = space < start ? start + columns : space + 1;
+    ends.push(start);
   }
-  rows.push({ start: cells[0]?.start ?? start, end: start, endsLine: true, cells });
-  return rows;
+  return [...ends, line.length];
+}
+
+function mixedRowEnds(buffer: TextBuffer, line: string, columns: number): number[] {
+  const ends: number[] = [];
+  let at = 0;
+  let width = 0;
+  /** The place after the last space of the row, and the width up to it. */
+  let word: { readonly at: number; readonly width: number } | undefined;
+  for (const character of charactersOf(line)) {
+    const own = cellOf(buffer, character, at, columns).width;
+    if (width + own > columns && word !== undefined) {
+      ends.push(word.at);
+      width -= word.width;
+      word = undefined;
+    }
+    // The word itself may be too long.
+    if (width + own > columns) {
+      ends.push(at);
+      width = 0;
+    }
+    at += character.length;
+    width += own;
+    if (character === " " || character === "\t") word = { at, width };
+  }
+  return [...ends, at];
 }
 
 function cellOf(buffer: TextBuffer, character: string, start: number, columns: number): Cell {
@@ -118,5 +140,5 @@ function cellOf(buffer: TextBuffer, character: string, start: number, columns: n
 function drawn(character: string): string {
   if (character === "\t") return tab;
   const text = harmless(character);
-  return cellWidth(text) === 0 ? visible(character) : text;
+  return invisible.test(text) || cellWidth(text) === 0 ? visible(character) : text;
 }

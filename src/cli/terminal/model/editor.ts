@@ -1,13 +1,15 @@
 import type { Key } from "../screen/key.js";
 import { type Completion, completionAt, type CompletionRange } from "./completion.js";
-import { type EditorRow, placeAtColumn, placeInRows, RowLayout } from "./editor-rows.js";
+import { type Cell, cellsOf, type EditorRow, placeAtColumn, rowAt, RowLayout } from "./editor-rows.js";
 import { type Editing, keyName, type NamedKey } from "./editing.js";
 import { pressEmacs } from "./emacs-keys.js";
 import { HistorySearch } from "./history-search.js";
 import { KillRing } from "./kill-ring.js";
 import type { PromptHistory } from "./prompt-history.js";
 import { TextBuffer } from "./text-buffer.js";
+import { ViKeys } from "./vi-keys.js";
 
+export type { Cell } from "./editor-rows.js";
 export type EditorKeys = "emacs" | "vi";
 
 export interface EditorOptions {
@@ -17,7 +19,7 @@ export interface EditorOptions {
 
 /** The rows that fit on the screen, and the cursor among them. */
 export interface VisibleRows {
-  readonly rows: readonly EditorRow[];
+  readonly rows: readonly (readonly Cell[])[];
   readonly cursor: { readonly row: number; readonly column: number };
   /** How many rows there are above and below. */
   readonly above: number;
@@ -29,13 +31,16 @@ export interface VisibleRows {
  * "submit", and the caller then takes the text.
  */
 export class Editor {
-  keys: EditorKeys;
   readonly #history: PromptHistory;
   readonly #buffer = new TextBuffer();
   readonly #kills = new KillRing();
   readonly #layout = new RowLayout();
   readonly #editing: Editing;
+  /** Present with vi's keys. */
+  #vi: ViKeys | undefined;
   #search: HistorySearch | undefined;
+  /** The text that the search has found. */
+  readonly #found = new TextBuffer();
   /** The place in the history; 0 is the text that was never sent. */
   #back = 0;
   /** Texts of places that were left, as they were changed there. */
@@ -48,8 +53,23 @@ export class Editor {
 
   constructor({ history, keys }: EditorOptions) {
     this.#history = history;
-    this.keys = keys;
     this.#editing = { buffer: this.#buffer, kills: this.#kills, moveRow: (by) => this.#moveRow(by) };
+    this.keys = keys;
+  }
+
+  get keys(): EditorKeys {
+    return this.#vi === undefined ? "emacs" : "vi";
+  }
+
+  set keys(keys: EditorKeys) {
+    if (keys === this.keys) return;
+    this.#buffer.endJoinedStep();
+    this.#vi = keys === "vi" ? new ViKeys(this.#editing) : undefined;
+  }
+
+  /** The mode of vi's keys and the command that is being typed. */
+  get vi(): { readonly mode: "insert" | "normal"; readonly pending: string } | undefined {
+    return this.#vi && { mode: this.#vi.mode, pending: this.#vi.pending };
   }
 
   /** With folded pastes in full. */
@@ -66,9 +86,14 @@ export class Editor {
     return range && { trigger: range.trigger, query: range.query };
   }
 
-  /** The history search, while it is open. */
-  get search(): Pick<HistorySearch, "query" | "isFound"> | undefined {
-    return this.#search;
+  /** The history search, while it is open. `isFound` is false if no text contains the query. */
+  get search(): { readonly query: string; readonly isFound: boolean } | undefined {
+    return this.#search && { query: this.#search.query, isFound: this.#search.isFound };
+  }
+
+  /** Whether the last change was refused because the text would be too long. */
+  get isFull(): boolean {
+    return this.#buffer.isFull;
   }
 
   /** Replaces the text; undo brings it back. */
@@ -90,7 +115,9 @@ export class Editor {
 
   /** Returns the text with folded pastes in full, adds it to the history and clears the editor. */
   take(): string {
-    this.#kills.mapTexts((text) => this.#buffer.expanded(text));
+    const expand = (text: string): string => this.#buffer.expanded(text);
+    this.#kills.mapTexts(expand);
+    this.#vi?.reset(expand);
     const text = this.#buffer.take();
     this.#layout.clear();
     this.#drafts.clear();
@@ -107,30 +134,35 @@ export class Editor {
     if (this.#search !== undefined) return this.#pressInSearch(this.#search, key);
     const name = keyName(key);
     if (name === "enter") return this.#enter();
-    if (name === "ctrl+r") return this.#openSearch();
-    return pressEmacs(key, this.#editing) ? "changed" : "ignored";
+    if (name === "ctrl+r" && this.#vi?.mode !== "normal") return this.#openSearch();
+    const isUsed = this.#vi === undefined ? pressEmacs(key, this.#editing) : this.#vi.press(key);
+    return isUsed ? "changed" : "ignored";
   }
 
   /** The rows to show in so many columns and rows, scrolled so that the cursor is among them. */
   visibleRows({ columns, maxRows }: { readonly columns: number; readonly maxRows: number }): VisibleRows {
     this.#columns = columns;
-    const rows = this.#layout.rowsOf(this.#buffer, columns);
-    const { row, column } = placeInRows(rows, this.#buffer.cursor);
+    const buffer = this.#search === undefined ? this.#buffer : this.#found;
+    const rows = this.#layout.rowsOf(buffer, columns);
+    const row = rowAt(rows, buffer.cursor);
     const count = Math.min(rows.length, Math.max(1, maxRows));
     this.#top = Math.max(row - count + 1, Math.min(this.#top, row, rows.length - count));
-    const visible = rows.slice(this.#top, this.#top + count);
-    const below = rows.length - this.#top - count;
-    return { rows: visible, cursor: { row: row - this.#top, column }, above: this.#top, below };
+    const visible = rows.slice(this.#top, this.#top + count).map((range) => cellsOf(buffer, range, columns));
+    const cursor = { row: row - this.#top, column: columnOf(visible[row - this.#top], buffer.cursor) };
+    return { rows: visible, cursor, above: this.#top, below: rows.length - this.#top - count };
   }
 
   #completionRange(): CompletionRange | undefined {
-    if (this.#search !== undefined) return undefined;
+    if (this.#search !== undefined || this.#vi?.mode === "normal") return undefined;
     return completionAt(this.#buffer.text, this.#buffer.cursor);
   }
 
   #paste(text: string): "changed" {
     if (this.#search === undefined) this.#buffer.paste(text);
-    else this.#search.paste(text);
+    else {
+      this.#search.paste(text);
+      this.#showFound(this.#search);
+    }
     return "changed";
   }
 
@@ -144,25 +176,43 @@ export class Editor {
 
   #openSearch(): "changed" {
     this.#search = new HistorySearch(this.#history);
+    this.#found.take();
     return "changed";
   }
 
-  #pressInSearch(search: HistorySearch, key: NamedKey): "changed" {
+  /** A key that ends the search does also what it means otherwise, except Enter and Tab. */
+  #pressInSearch(search: HistorySearch, key: NamedKey): "changed" | "submit" | "ignored" {
     const outcome = search.press(key);
-    if (outcome === "searching") return "changed";
-    this.#search = undefined;
-    if (outcome === "taken" && search.text !== undefined) this.#buffer.setText(search.text);
+    if (outcome === "searching") this.#showFound(search);
+    else this.#search = undefined;
+    if (outcome !== "taken") return "changed";
+    if (search.found !== undefined) {
+      this.#buffer.setText(search.found.text);
+      this.#buffer.moveTo(search.found.place);
+    }
+    const isEnd = ["enter", "tab"].includes(keyName(key));
+    if (!isEnd) this.press(key);
     return "changed";
+  }
+
+  #showFound({ found }: HistorySearch): void {
+    this.#found.take();
+    this.#found.insert(found?.text ?? "");
+    this.#found.moveTo(found?.place ?? 0);
   }
 
   #moveRow(by: -1 | 1): boolean {
     const rows = this.#layout.rowsOf(this.#buffer, this.#columns);
-    const { row, column } = placeInRows(rows, this.#buffer.cursor);
-    this.#column ??= column;
+    const row = rowAt(rows, this.#buffer.cursor);
+    this.#column ??= columnOf(this.#cellsOf(rows[row]), this.#buffer.cursor);
     const target = rows[row + by];
     if (target === undefined) return this.#moveInHistory(by);
-    this.#buffer.moveTo(placeAtColumn(target, this.#column));
+    this.#buffer.moveTo(placeAtColumn(target, this.#cellsOf(target), this.#column));
     return true;
+  }
+
+  #cellsOf(row: EditorRow | undefined): Cell[] {
+    return row === undefined ? [] : cellsOf(this.#buffer, row, this.#columns);
   }
 
   #moveInHistory(by: -1 | 1): boolean {
@@ -175,4 +225,9 @@ export class Editor {
     this.#column = undefined;
     return true;
   }
+}
+
+/** The width of the cells before a place. */
+function columnOf(cells: readonly Cell[] = [], place: number): number {
+  return cells.reduce((sum, cell) => (cell.start < place ? sum + cell.width : sum), 0);
 }

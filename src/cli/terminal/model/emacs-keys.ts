@@ -82,10 +82,12 @@ const transpose: Action = ({ buffer }) => {
   return true;
 };
 
+/** Of the word at or after the cursor. */
 function changeCase(change: (word: string) => string): Action {
   return always(({ buffer }) => {
     const to = wordEnd(buffer, buffer.cursor);
-    buffer.replace(buffer.cursor, to, change(buffer.text.slice(buffer.cursor, to)));
+    const from = wordStart(buffer, to);
+    buffer.replace(Math.max(from, buffer.cursor), to, change(buffer.text.slice(Math.max(from, buffer.cursor), to)));
   });
 }
 

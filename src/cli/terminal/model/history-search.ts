@@ -1,6 +1,8 @@
 import { graphemesOf } from "../screen/cells.js";
 import { keyName, type NamedKey, typedCharacter } from "./editing.js";
-import type { PromptHistory } from "./prompt-history.js";
+import type { FoundText, PromptHistory } from "./prompt-history.js";
+
+const maxQueryChars = 200;
 
 /** `taken` and `left`: the search is over, and the editor has the found text or the text from before. */
 export type SearchOutcome = "searching" | "taken" | "left";
@@ -9,8 +11,7 @@ export type SearchOutcome = "searching" | "taken" | "left";
 export class HistorySearch {
   readonly #history: PromptHistory;
   #query = "";
-  /** The distance of the found text from the newest; 0 before the first search. */
-  #back = 0;
+  #found: FoundText | undefined;
   #isFound = true;
 
   constructor(history: PromptHistory) {
@@ -26,8 +27,8 @@ export class HistorySearch {
     return this.#isFound;
   }
 
-  get text(): string | undefined {
-    return this.#back === 0 ? undefined : this.#history.at(this.#back);
+  get found(): FoundText | undefined {
+    return this.#found;
   }
 
   press(key: NamedKey): SearchOutcome {
@@ -36,7 +37,7 @@ export class HistorySearch {
     switch (keyName(key)) {
       case "backspace":
       case "ctrl+h":
-        this.#back = 0;
+        this.#found = undefined;
         return this.#searchFor(graphemesOf(this.#query).slice(0, -1).join(""));
       case "ctrl+r":
       case "up":
@@ -58,20 +59,21 @@ export class HistorySearch {
   }
 
   #searchFor(query: string): "searching" {
-    this.#query = query;
-    if (query === "") [this.#back, this.#isFound] = [0, true];
-    else this.#find(Math.max(1, this.#back), "older");
+    this.#query = query.slice(0, maxQueryChars);
+    if (query === "") [this.#found, this.#isFound] = [undefined, true];
+    else this.#find(this.#found?.back ?? 1, "older");
     return "searching";
   }
 
   #move(direction: "older" | "newer"): "searching" {
-    if (this.#query !== "") this.#find(this.#back + (direction === "older" ? 1 : -1), direction);
+    const back = this.#found?.back ?? 0;
+    if (this.#query !== "") this.#find(direction === "older" ? back + 1 : back - 1, direction);
     return "searching";
   }
 
   #find(from: number, direction: "older" | "newer"): void {
     const found = this.#history.search(this.#query, from, direction);
     this.#isFound = found !== undefined;
-    this.#back = found ?? this.#back;
+    this.#found = found ?? this.#found;
   }
 }

@@ -9,6 +9,14 @@ export interface PromptHistoryOptions {
   readonly onProblem?: (text: string) => void;
 }
 
+export interface FoundText {
+  /** The distance from the newest text, which is 1. */
+  readonly back: number;
+  readonly text: string;
+  /** Where the query begins in the text. */
+  readonly place: number;
+}
+
 /** The texts that a person has sent, oldest first. */
 export class PromptHistory {
   #texts: string[] = [];
@@ -33,13 +41,16 @@ export class PromptHistory {
     if (text.trim() !== "" && text !== this.#texts.at(-1)) this.#texts.push(text);
   }
 
-  /** The distance of the nearest text, from `back` on, that contains the query; a query in small letters finds both. */
-  search(query: string, back: number, direction: "older" | "newer"): number | undefined {
+  /**
+   * The nearest text, from a distance on, that contains the query. Capital letters matter only if the query has some.
+   */
+  search(query: string, from: number, direction: "older" | "newer"): FoundText | undefined {
     const isExact = query !== query.toLowerCase();
     const step = direction === "older" ? 1 : -1;
-    for (let at = back; at >= 1 && at <= this.#texts.length; at += step) {
-      const text = this.at(at) ?? "";
-      if ((isExact ? text : text.toLowerCase()).includes(query)) return at;
+    for (let back = from; back >= 1 && back <= this.#texts.length; back += step) {
+      const text = this.at(back) ?? "";
+      const place = (isExact ? text : text.toLowerCase()).indexOf(query);
+      if (place !== -1) return { back, text, place };
     }
     return undefined;
   }

@@ -1,10 +1,14 @@
 import { counted } from "../../../base/text/counted.js";
+import { maxInputChars } from "../../../messages/user-input.js";
 import { graphemesOf } from "../screen/cells.js";
 
 /** A paste beyond one of these bounds is folded. */
 const [maxPasteLines, maxPasteChars] = [10, 1_000];
 const maxUndoSteps = 500;
 const maxUndoChars = 10_000_000;
+
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const ascii = /^[\u0000-\u007f]*$/;
 
 /**
  * A folded paste is one character of the text: a surrogate without its pair, which nothing that is inserted can
@@ -19,11 +23,11 @@ interface Snapshot {
   readonly cursor: number;
 }
 
-/** A line and where its characters begin; the last entry is its end. */
+/** A line and where its characters begin; the last entry is its end. Undefined if each is one UTF-16 unit. */
 interface Line {
   readonly start: number;
   readonly text: string;
-  readonly boundaries: readonly number[];
+  readonly boundaries: readonly number[] | undefined;
 }
 
 /**
@@ -37,6 +41,9 @@ export class TextBuffer {
   #undo: Snapshot[] = [];
   #redo: Snapshot[] = [];
   #group: string | undefined;
+  /** While a joined step is open: whether it contains a change. */
+  #joined: "empty" | "changed" | undefined;
+  #isFull = false;
   #line: Line | undefined;
 
   /** Contains one character for each folded paste. */
@@ -63,6 +70,16 @@ export class TextBuffer {
     this.#group = undefined;
   }
 
+  /** All changes until `endJoinedStep` are one undo step, whatever happens in between. */
+  startJoinedStep(): void {
+    this.#joined = "empty";
+  }
+
+  endJoinedStep(): void {
+    this.#joined = undefined;
+    this.endStep();
+  }
+
   /** A part of the text with its pastes in full. */
   expanded(text: string): string {
     if (this.#pastes.size === 0) return text;
@@ -78,6 +95,11 @@ export class TextBuffer {
     if (paste === undefined) return undefined;
     const lines = lineCount(paste);
     return `[pasted ${lines > 1 ? counted(lines, "line") : counted(paste.length, "character")}]`;
+  }
+
+  /** Whether the last change was refused because the text would be longer than `maxInputChars`. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Inserts at the cursor. Steps of the same group are undone together as long as nothing happens in between. */
@@ -97,11 +119,18 @@ export class TextBuffer {
 
   /** Replaces a range with a text, which may come from this buffer, and puts the cursor behind it. */
   replace(start: number, end: number, text: string, group?: string): void {
+    this.#isFull = false;
     if (start === end && text === "") return;
-    if (group === undefined || group !== this.#group) this.#remember();
+    const changed = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.#isFull = text !== "" && this.#expandedLength(changed) > maxInputChars;
+    if (this.#isFull) return;
+    const isNewStep =
+      this.#joined === undefined ? group === undefined || group !== this.#group : this.#joined === "empty";
+    if (isNewStep) this.#remember();
+    if (this.#joined !== undefined) this.#joined = "changed";
     this.#group = group;
     this.#redo = [];
-    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.#text = changed;
     this.#cursor = this.#snapped(start + text.length);
   }
 
@@ -138,15 +167,14 @@ export class TextBuffer {
   before(place = this.#cursor): number {
     if (place <= 0) return 0;
     const line = this.#lineAt(place);
-    if (place === line.start) return place - 1;
+    if (place === line.start || line.boundaries === undefined) return place - 1;
     return line.boundaries.findLast((boundary) => boundary < place) ?? line.start;
   }
 
   /** The boundary after a place, or the end of the text. */
   after(place = this.#cursor): number {
     if (place >= this.#text.length) return this.#text.length;
-    const line = this.#lineAt(place);
-    return line.boundaries.find((boundary) => boundary > place) ?? place + 1;
+    return this.#lineAt(place).boundaries?.find((boundary) => boundary > place) ?? place + 1;
   }
 
   /** The character at a place; empty at the end of the text. */
@@ -163,19 +191,22 @@ export class TextBuffer {
     return end === -1 ? this.#text.length : end;
   }
 
+  #expandedLength(text: string): number {
+    if (this.#pastes.size === 0) return text.length;
+    return text.split(foldedPastes).reduce((sum, part) => sum + (this.#pastes.get(part) ?? part).length, 0);
+  }
+
   #snapped(place: number): number {
     if (place <= 0) return 0;
     if (place >= this.#text.length) return this.#text.length;
-    return this.#lineAt(place).boundaries.find((boundary) => boundary >= place) ?? this.#text.length;
+    return this.#lineAt(place).boundaries?.find((boundary) => boundary >= place) ?? place;
   }
 
   #lineAt(place: number): Line {
     const start = this.lineStart(place);
     const text = this.#text.slice(start, this.lineEnd(place));
     if (this.#line?.start === start && this.#line.text === text) return this.#line;
-    const boundaries = [start];
-    for (const character of charactersOf(text)) boundaries.push((boundaries.at(-1) ?? start) + character.length);
-    this.#line = { start, text, boundaries };
+    this.#line = { start, text, boundaries: boundariesOf(text, start) };
     return this.#line;
   }
 
@@ -191,6 +222,7 @@ export class TextBuffer {
     if (snapshot === undefined) return false;
     to.push({ text: this.#text, cursor: this.#cursor });
     [this.#text, this.#cursor, this.#group] = [snapshot.text, snapshot.cursor, undefined];
+    if (this.#joined !== undefined) this.#joined = "empty";
     return true;
   }
 }
@@ -203,6 +235,17 @@ export function charactersOf(line: string): string[] {
 
 export function isFoldedPaste(character: string): boolean {
   return foldedPaste.test(character);
+}
+
+function boundariesOf(line: string, start: number): number[] | undefined {
+  if (ascii.test(line)) return undefined;
+  const boundaries = [start];
+  let end = start;
+  for (const character of charactersOf(line)) {
+    end += character.length;
+    boundaries.push(end);
+  }
+  return boundaries;
 }
 
 function clean(text: string): string {
