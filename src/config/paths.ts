@@ -42,6 +42,8 @@ interface HomePaths {
   readonly tokens: string;
   /** A log line for each conversation that was announced, moved, restored or removed. */
   readonly retentionLog: string;
+  /** The texts that the user has sent from the interactive screen. */
+  readonly promptHistory: string;
   /** Lists what commands in the sandbox have put into workspaces, until it is removed again. */
   readonly sandbox: string;
 }
@@ -72,6 +74,7 @@ export function homePaths(home: string): HomePaths {
     retention: join(home, "retention.json"),
     tokens: join(home, "tokens.json"),
     retentionLog: join(home, "retention.jsonl"),
+    promptHistory: join(home, "prompt-history.jsonl"),
     sandbox: join(home, "sandbox"),
   };
 }
@@ -241,7 +244,7 @@ export function privatePaths({ home, codexHome, claudeHome }: Homes): string[] {
 
 /** The folders with the conversations of cody, Codex and Claude Code, and what cody derives from them. */
 export function conversationFolders({ home, codexHome, claudeHome }: Homes): string[] {
-  const { conversations, trash, index, heads, codexHeads, active } = homePaths(home);
+  const { conversations, trash, index, heads, codexHeads, active, promptHistory } = homePaths(home);
   return [
     conversations,
     trash,
@@ -249,6 +252,7 @@ export function conversationFolders({ home, codexHome, claudeHome }: Homes): str
     heads,
     codexHeads,
     active,
+    promptHistory,
     ...(codexHome === undefined ? [] : [codexSessions(codexHome), join(codexHome, "history.jsonl")]),
     ...(claudeHome === undefined ? [] : [join(claudeHome, "projects"), join(claudeHome, "history.jsonl")]),
   ];

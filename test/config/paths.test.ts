@@ -27,6 +27,7 @@ test("every path is inside cody's home", () => {
     retention: "/home/alice/.cody/retention.json",
     tokens: "/home/alice/.cody/tokens.json",
     retentionLog: "/home/alice/.cody/retention.jsonl",
+    promptHistory: "/home/alice/.cody/prompt-history.jsonl",
     sandbox: "/home/alice/.cody/sandbox",
   });
 });

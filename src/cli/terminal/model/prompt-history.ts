@@ -1,11 +1,21 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { errorMessage } from "../../../base/error-message.js";
+import { makeDirectory } from "../../../base/fs/make-directory.js";
+import { writeAtomic } from "../../../base/fs/write-atomic.js";
+import { isRecord } from "../../../base/is-record.js";
+import { jsonOrUndefined } from "../../../base/parse.js";
 import type { TextRedactor } from "../../../base/text/redaction.js";
+import { withFileLock } from "../../../config/file-lock.js";
+import { appendToIndex, readIndex } from "../../../rollouts/list/index-file.js";
 
 export interface PromptHistoryOptions {
-  /** Absent when nothing is saved: then the history has the texts of this process only. */
+  /** Absent when nothing is saved: then the history has only the texts of this process. */
   readonly file?: string | undefined;
   readonly redactor: Pick<TextRedactor, "redact">;
+  /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called once, with a sentence, if the file cannot be read or written. */
+  /** Called at most once, with what to tell the user, when texts cannot be saved. */
   readonly onProblem?: (text: string) => void;
 }
 
@@ -17,13 +27,31 @@ export interface FoundText {
   readonly place: number;
 }
 
-/** The texts that a person has sent, oldest first. */
+/** Older texts are forgotten. */
+export const maxTexts = 1_000;
+/** A longer text is kept in memory only. */
+export const maxSavedChars = 10_000;
+/** A file that has grown beyond this is shortened to its newest texts, of half the size. */
+export const maxFileBytes = 2_000_000;
+
+/**
+ * The texts that a person has sent in all conversations. They are saved in a file to which several processes may
+ * append; what the others append is read at the next start. Secrets are redacted in the file.
+ */
 export class PromptHistory {
+  /** Oldest first. */
   #texts: string[] = [];
+  readonly #options: PromptHistoryOptions;
+  /** Reading and writing, one after the other. */
+  #work: Promise<void>;
+  #hasProblem = false;
+
   private constructor(options: PromptHistoryOptions) {
-    void options;
+    this.#options = options;
+    this.#work = options.file === undefined ? Promise.resolve() : this.#load(options.file);
   }
 
+  /** The saved texts are read in the background. */
   static open(options: PromptHistoryOptions): PromptHistory {
     return new PromptHistory(options);
   }
@@ -34,11 +62,16 @@ export class PromptHistory {
 
   /** A text by its distance from the newest, which is 1. */
   at(back: number): string | undefined {
-    return this.#texts.at(-back);
+    return back < 1 ? undefined : this.#texts.at(-back);
   }
 
+  /** Adds a text and saves it in the background. Empty texts and repetitions are left out. */
   add(text: string): void {
-    if (text.trim() !== "" && text !== this.#texts.at(-1)) this.#texts.push(text);
+    if (text.trim() === "" || text === this.#texts.at(-1)) return;
+    this.#texts.push(text);
+    if (this.#texts.length > maxTexts) this.#texts.shift();
+    const { file } = this.#options;
+    if (file !== undefined && text.length <= maxSavedChars) this.#work = this.#work.then(() => this.#save(file, text));
   }
 
   /**
@@ -55,6 +88,64 @@ export class PromptHistory {
     return undefined;
   }
 
-  /** Resolves when the file has been read and everything is written. */
-  async flush(): Promise<void> {}
+  /** Resolves when the saved texts have been read and all new ones were saved. */
+  async flush(): Promise<void> {
+    await this.#work;
+  }
+
+  async #load(file: string): Promise<void> {
+    const loaded = textsIn(await readIndex(file));
+    if (loaded.at(-1) === this.#texts[0]) loaded.pop();
+    this.#texts = [...loaded, ...this.#texts].slice(-maxTexts);
+  }
+
+  async #save(file: string, text: string): Promise<void> {
+    const { redactor, now, onProblem } = this.#options;
+    try {
+      const redacted = redactor.redact(text, () => undefined);
+      await makeDirectory(dirname(file));
+      // Without a lock, a line could be appended to the file that another process is just replacing.
+      await withFileLock(`${file}.lock`, async () => {
+        await appendToIndex(file, { timestamp: new Date(now()).toISOString(), text: redacted });
+        await shorten(file);
+      });
+    } catch (error) {
+      if (!this.#hasProblem)
+        onProblem?.(
+          `Cannot save the prompt history in ${file}: ${errorMessage(error)}. Sent texts are kept until cody ends.`,
+        );
+      this.#hasProblem = true;
+    }
+  }
+}
+
+async function shorten(file: string): Promise<void> {
+  const { size } = await stat(file);
+  if (size <= maxFileBytes) return;
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const line of (await readIndex(file)).toReversed()) {
+    if (textIn(line) === undefined) continue;
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > maxFileBytes / 2 || kept.length === maxTexts) break;
+    kept.unshift(line);
+  }
+  await writeAtomic(file, kept.map((line) => `${line}\n`).join(""));
+}
+
+/** The newest texts, oldest first. Lines that a crash or another program has damaged are skipped. */
+function textsIn(lines: readonly string[]): string[] {
+  const texts: string[] = [];
+  for (const line of lines.toReversed()) {
+    if (texts.length === maxTexts) break;
+    const text = textIn(line);
+    if (text !== undefined && text !== texts.at(-1)) texts.push(text);
+  }
+  return texts.toReversed();
+}
+
+function textIn(line: string): string | undefined {
+  const entry = jsonOrUndefined(line);
+  const text = isRecord(entry) ? entry["text"] : undefined;
+  return typeof text === "string" && text.trim() !== "" && text.length <= maxSavedChars * 2 ? text : undefined;
 }
