@@ -52,7 +52,7 @@ it("returns the first candidates for an empty query, and at most the limit", () 
 });
 
 test("matches exactly what contains the letters in their order, whatever the limit drops", () => {
-  const word = fc.string({ unit: fc.constantFrom(..."aAb/-é界👍"), maxLength: 12 });
+  const word = fc.string({ unit: fc.constantFrom("a", "A", "b", "/", "-", "é", "界", "👍"), maxLength: 12 });
   fc.assert(
     fc.property(fc.array(word, { maxLength: 40 }), word, fc.integer({ min: 1, max: 5 }), (candidates, query, limit) => {
       const all = find(query, candidates, 100);

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { visible } from "../../src/base/text/visible.js";
 import { Menu, type MenuItem, type MenuOptions } from "../../src/cli/terminal/model/menu.js";
 import { cellWidth } from "../../src/cli/terminal/screen/cells.js";
 import { menuLines } from "../../src/cli/terminal/view/menu.js";
@@ -19,6 +20,10 @@ function menuOf(options: Partial<MenuOptions<string>> = {}): Menu<string> {
 
 function press(menu: Menu<string>, ...names: string[]): string[] {
   return names.map((name) => menu.press(keyOf(name)));
+}
+
+function inHalf(text: string): string {
+  return text.padEnd(50);
 }
 
 describe("a menu", () => {
@@ -148,16 +153,17 @@ describe("the view of a menu", () => {
   });
 
   it("shows a preview beside the items where there is room", () => {
-    const preview = (value: string) => [`preview of ${value}`, "second line", "third line", "4", "5", "6"];
-    const menu = menuOf({ preview, takesText: false });
-    const item = (text: string) => text.padEnd(50);
+    const menu = menuOf({
+      preview: (value) => [`preview of ${value}`, "second line", "third line", "4", "5", "6"],
+      takesText: false,
+    });
     expect(menuLines(menu, viewOf(100), 6)).toEqual([
       "Models  (4)",
-      `${item("› gpt-5       the default")} │ preview of a`,
-      `${item("  gpt-5-mini  faster")} │ second line`,
-      `${item("  claude      Anthropic's")} │ third line`,
-      `${item("  offline")} │ 4`,
-      `${item("")} │ 5`,
+      `${inHalf("› gpt-5       the default")} │ preview of a`,
+      `${inHalf("  gpt-5-mini  faster")} │ second line`,
+      `${inHalf("  claude      Anthropic's")} │ third line`,
+      `${inHalf("  offline")} │ 4`,
+      `${inHalf("")} │ 5`,
     ]);
     expect(menuLines(menu, viewOf(99), 6)[1]).toBe("› gpt-5       the default");
   });
@@ -184,8 +190,7 @@ test("no line is wider than the view, and there are not more lines than rows", (
   });
   fc.assert(
     fc.property(session, ({ items, keys, columns, rows, title }) => {
-      const preview = (value: string) => [value.slice(0, 1), "界".repeat(80)];
-      const menu = new Menu({ title, items, preview });
+      const menu = new Menu({ title, items, preview: (value) => [visible(value), "界".repeat(80)] });
       for (const key of keys) menu.press(keyOf(key));
       const lines = menuLines(menu, viewOf(columns), rows);
       expect(lines.length).toBeLessThanOrEqual(rows);

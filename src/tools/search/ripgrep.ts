@@ -19,7 +19,7 @@ export const Glob = ArgumentText.min(1)
   .optional()
   .describe('Which files, such as "*.ts" or "!test/**"; all by default. A glob with a folder also finds ignored files');
 
-const maxBytes = 32 * 1024;
+const defaultMaxBytes = 32 * 1024;
 
 const newline = 0x0a;
 
@@ -37,7 +37,12 @@ interface RipgrepRequest {
   readonly glob: string | undefined;
   readonly args: readonly string[];
   readonly maxLines: number;
+  /** As much as a model should get, by default. */
+  readonly maxBytes?: number;
 }
+
+/** What a search needs of a tool's context. */
+export type SearchContext = ToolScope & Pick<ToolContext, "signal" | "env" | "noteRead">;
 
 export interface RipgrepLines {
   /** At most `maxLines`; paths are relative to the working folder, or absolute. */
@@ -47,13 +52,13 @@ export interface RipgrepLines {
 }
 
 /** Runs ripgrep and returns its lines; rejects with an explanation for the model if it fails. */
-export async function ripgrepLines(order: RipgrepRequest, context: ToolContext): Promise<RipgrepLines> {
+export async function ripgrepLines(order: RipgrepRequest, context: SearchContext): Promise<RipgrepLines> {
   const { signal, env } = context;
   const program = await ripgrepPath();
   const { cwd, start, flags, hidden } = await searchStart(order.path, context);
   await context.noteRead?.(resolve(cwd, start));
   const limitReached = new AbortController();
-  const found = new FirstLines(order.maxLines, () => limitReached.abort());
+  const found = new FirstLines(order, () => limitReached.abort());
   const errors = new BoundedOutput(errorBounds);
   const end = await runCommand({
     argv: [program, ...always, ...flags, ...order.args, ...globFlags(order.glob), ...hidden, "--", start],
@@ -96,14 +101,19 @@ async function ripgrepPath(): Promise<string> {
 /** Keeps the first lines of an output of any length; reports when there are enough. */
 class FirstLines {
   readonly #maxLines: number;
+  readonly #maxBytes: number;
   readonly #onLimit: () => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #count = 0;
   #isCut = false;
 
-  constructor(maxLines: number, onLimit: () => void) {
+  constructor(
+    { maxLines, maxBytes = defaultMaxBytes }: Pick<RipgrepRequest, "maxLines" | "maxBytes">,
+    onLimit: () => void,
+  ) {
     this.#maxLines = maxLines;
+    this.#maxBytes = maxBytes;
     this.#onLimit = onLimit;
   }
 
@@ -128,7 +138,7 @@ class FirstLines {
 
   /** How many of the bytes still fit; any byte beyond means that there are more lines. */
   #fittingBytes(bytes: Buffer): number {
-    const room = Math.min(bytes.length, maxBytes - this.#bytes);
+    const room = Math.min(bytes.length, this.#maxBytes - this.#bytes);
     for (let at = bytes.indexOf(newline); at !== -1 && at < room; at = bytes.indexOf(newline, at + 1)) {
       this.#count += 1;
       if (this.#count === this.#maxLines) return Math.min(room, at + 1);
