@@ -151,6 +151,17 @@ describe("markdownLines", () => {
     ]);
   });
 
+  it("keeps the cells that a row has beyond its header, such as code with a bar in it", () => {
+    const rows = "| `a | b` | c |\n| d | e | f |\n| g \\| h | i |";
+    expect(shown(`| Type | Text |\n|---|---|\n${rows}`)).toEqual([
+      "Type  │ Text",
+      "──────┼──────",
+      "a | b │ c",
+      "d     │ e | f",
+      "g | h │ i",
+    ]);
+  });
+
   it("takes a table without an empty line before it", () => {
     expect(shown("Text:\n| a | b |\n|---|---|\n| c | d |\nend | x |").slice(0, 4)).toEqual([
       "Text:",
@@ -203,6 +214,43 @@ describe("markdownLines", () => {
       "",
       "**open `tick",
     ]);
+  });
+
+  it("loses no word, whatever is around it", () => {
+    const starts = [
+      "# ",
+      "- ",
+      "  - ",
+      "    ",
+      "1. ",
+      "- [ ] ",
+      "> ",
+      "> - ",
+      "| ",
+      "---",
+      "|---|---|",
+      "| a | b |",
+      "<div>",
+      "",
+    ];
+    const part = fc.constantFrom("W", "W", "**", "*", "`", "_", " ", " | ", "\\", "<b>", "&amp;");
+    const line = fc
+      .tuple(fc.constantFrom(...starts), fc.array(part, { maxLength: 6 }))
+      .map(([start, parts]) => start + parts.join(""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+        let count = 0;
+        // Three backquotes begin code, and the word after them is its language.
+        const text = lines
+          .join("\n")
+          .replaceAll("```", "``")
+          .replaceAll("W", () => `q${(count += 1)}q`);
+        const drawn = markdownLines(text, plainView(150)).join("\n");
+        const words = Array.from({ length: count }, (_word, index) => `q${index + 1}q`);
+        expect(words.filter((word) => !drawn.includes(word))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it("survives markers that are nested thousands of times", () => {

@@ -13,6 +13,26 @@ export interface Table {
 /** The least cells of a column; where a table needs less, its rows are shown as lists. */
 const leastCells = 6;
 const between = 3;
+const pipe = /(?<!\\)\|/g;
+
+/**
+ * The cells of a row with more cells than the table has columns; undefined for other rows. Markdown drops the cells
+ * beyond, most of which are code with a `|` in it. Here they become part of a cell.
+ */
+export function surplusCells(row: string, columns: number): string[] | undefined {
+  if (cellsOf(row).length <= columns) return undefined;
+  const cells = cellsOf(row.replaceAll(/(`+).+?\1/g, (code) => code.replaceAll(pipe, "\\|")));
+  const fitted = [...cells.slice(0, columns - 1), cells.slice(columns - 1).join(" | ")];
+  return fitted.map((cell) => cell.replaceAll("\\|", "|"));
+}
+
+function cellsOf(row: string): string[] {
+  const inner = row
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
+  return inner.split(pipe).map((cell) => cell.trim());
+}
 
 /** A table with columns as wide as their text, or narrower with wrapped text. */
 export function tableLines(table: Table, view: View): string[] {

@@ -4,7 +4,7 @@ import { borderBefore } from "../../../base/text/truncate.js";
 import { cellWidth } from "../screen/cells.js";
 import { codeLines } from "./highlight.js";
 import { type Block, BlockScanner } from "./markdown-blocks.js";
-import { tableLines } from "./markdown-table.js";
+import { surplusCells, type Table, tableLines } from "./markdown-table.js";
 import { type Run, wrapRuns } from "./rows.js";
 import type { Style, Theme, View } from "./view.js";
 
@@ -207,11 +207,14 @@ function tokenLines(token: Token, view: View, place: Place): string[] {
   }
 }
 
-function tableOf({ header, rows, align }: Tokens.Table, theme: Theme) {
-  const cell = ({ tokens }: Tokens.TableCell) => inlineRuns(tokens, theme);
+function tableOf({ header, rows, align, raw }: Tokens.Table, theme: Theme): Table {
+  const sources = raw.split("\n").slice(2);
   return {
     header: header.map(({ tokens }) => inlineRuns(tokens, theme, theme.bold)),
-    rows: rows.map((row) => row.map(cell)),
+    rows: rows.map((row, index) => {
+      const cells = surplusCells(sources[index] ?? "", header.length)?.map((cell) => Lexer.lexInline(cell));
+      return (cells ?? row.map(({ tokens }) => tokens)).map((tokens) => inlineRuns(tokens, theme));
+    }),
     align,
   };
 }
