@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
 import { runCommandLine } from "../../src/cli/run-command-line.js";
 import { outputTo } from "../../src/cli/terminal/output.js";
+import { expectDocumentedOutput } from "./json-output.js";
 import type { Terminal } from "../../src/cli/terminal/terminal.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
@@ -68,7 +69,9 @@ export class Cli {
   /** Runs a command to its end, and checks that it never prints a stack trace. */
   async run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
     const { spawned = this.#spawned || needsProcess(options) } = options;
-    return await (spawned ? this.#runProcess(args, options) : this.#runHere(args, options));
+    const result = await (spawned ? this.#runProcess(args, options) : this.#runHere(args, options));
+    if (args.includes("--json") && result.code !== 2) expectDocumentedOutput(args, result.stdout);
+    return result;
   }
 
   async #runHere(args: readonly string[], { cwd = this.project, ...options }: CliOptions): Promise<CliResult> {
