@@ -3,6 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { BatchResult } from "../../src/messages/batch.js";
 import { Cli } from "../support/cli.js";
+import { FakeTerminal } from "../support/cli-terminal.js";
+import { calls, says, scripted } from "../support/scripted-provider.js";
+import { Emulator } from "../terminal/support/emulator.js";
+
+/** The rows that a terminal shows after these writes. */
+async function rowsAfter(text: string): Promise<string[]> {
+  const emulator = new Emulator();
+  await emulator.write(text.replaceAll(/(?<!\r)\n/g, "\r\n"));
+  return emulator.transcript();
+}
 
 const offline = ["--provider", "offline"];
 
@@ -86,4 +96,31 @@ test("a failed task makes the exit code 1, and its call that needed approval was
   expect(lines(stdout)).toMatchObject([{ key: "a", status: "done", answer: expect.stringContaining("refused") }]);
   await taskFile(cli, [{ key: "b", prompt: "x", model: "gpt-5", provider: "openai" }]);
   expect((await cli.run(["run", "tasks.jsonl", ...offline])).code).toBe(1);
+});
+
+test("on a terminal, a table shows the running tasks below the ended ones, and is erased at the end", async () => {
+  const now = 1_000_000;
+  const plan = [
+    { step: "look", status: "completed" },
+    { step: "write", status: "pending" },
+  ];
+  const hangs = [{ type: "hang" as const }];
+  const provider = scripted([says("One."), calls("update_plan", "call-1", { plan }), hangs]);
+  const terminal = await FakeTerminal.open(provider, { notTTY: ["stdin", "stdout"], now: () => now });
+  await writeFile(
+    join(terminal.cwd, "tasks.jsonl"),
+    '{"prompt":"first"}\n{"prompt":"second\\nline"}\n{"prompt":"third"}\n',
+  );
+  const running = terminal.run("run", "tasks.jsonl", "-o", "results.jsonl", "--concurrency", "1");
+  await terminal.tells("1/2");
+  const shown = await rowsAfter(terminal.errors);
+  expect(shown).toEqual([
+    "✓ first  15 tokens",
+    "███████░░░░░░░░░░░░░ 1/3  1 running  30 tokens",
+    "  second  0:00  ████░░░░ 1/2  15 tokens  waiting for the model",
+  ]);
+  terminal.signal("SIGINT");
+  expect(await running).toBe(130);
+  const left = await rowsAfter(terminal.errors);
+  expect(left.slice(0, 2)).toEqual(["✓ first  15 tokens", "1 done, 0 failed, 2 not run"]);
 });

@@ -45,6 +45,7 @@ const conversation = {
   gitCommit: text.optional(),
   title: text.optional().describe("the first line of the first message"),
   name: text.optional(),
+  pinned: z.literal(true).optional(),
   empty: flag.describe("it has no message yet"),
   damaged: flag.describe("its file is not readable as a conversation"),
 };

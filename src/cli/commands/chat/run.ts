@@ -5,21 +5,16 @@ import { keyedTasks, type KeyedTask } from "../../../batch/run-batch.js";
 import { InvalidInputError } from "../../../base/errors.js";
 import { jsonValue, check } from "../../../base/parse.js";
 import { systemReason } from "../../../base/system-error.js";
-import { shortened } from "../../../base/text/truncate.js";
-import { visible } from "../../../base/text/visible.js";
 import { withFileLock } from "../../../config/file-lock.js";
 import { BatchResult, BatchTask } from "../../../messages/batch.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import type { ContextOf } from "../../context.js";
-import { counted, tokenText } from "../../format.js";
+import { counted } from "../../format.js";
 import { unattended } from "../../headless/unattended.js";
+import { batchProgress, costOf } from "../../terminal/batch-progress.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { readAll } from "../../terminal/read-input.js";
-import { StatusLine } from "../../terminal/status-line.js";
 import { openWorkspace, type Workspace } from "../../workspace.js";
-
-const maxShownTask = 60;
-const barCells = 20;
 
 type RunContext = ContextOf<"run">;
 
@@ -90,7 +85,11 @@ interface RecordedRun extends BatchRun {
 async function runTasks(context: RunContext, workspace: Workspace, run: RecordedRun): Promise<number> {
   const { tasks, signal, started, onStart, onResult, finished = [] } = run;
   const { concurrency, maxCost } = context.flags;
-  const progress = new Progress(context, tasks, finished);
+  const progress = batchProgress(context, {
+    prompts: new Map(tasks.map(({ key, prompt }) => [key, prompt])),
+    finished,
+    isQuiet: context.flags.quiet,
+  });
   const results: BatchResult[] = [];
   try {
     for await (const result of workspace.runBatch(tasks, {
@@ -100,8 +99,9 @@ async function runTasks(context: RunContext, workspace: Workspace, run: Recorded
       ...(started === undefined ? {} : { started }),
       onStart: async (key, id) => {
         await onStart?.(key, id);
-        await progress.start(key);
+        progress.start(key);
       },
+      onEvent: (key, event) => progress.event(key, event),
     })) {
       results.push(result);
       await progress.end(result);
@@ -197,66 +197,6 @@ function parsedLine<T>(schema: { parse(value: unknown): T }, line: string, what:
     if (error instanceof InvalidInputError) throw error;
     throw new CommandError(`${what}: not written by cody run`, exitCodes.failed, ["Choose another file with --output"]);
   }
-}
-
-/** Shows how far the batch is: a moving line on a terminal, one line per ended task elsewhere. */
-class Progress {
-  readonly #context: RunContext;
-  readonly #status: StatusLine;
-  readonly #prompts: ReadonlyMap<string, string>;
-  readonly #total: number;
-  readonly #ended: BatchResult[];
-  readonly #running = new Set<string>();
-
-  constructor(context: RunContext, tasks: readonly KeyedTask[], finished: readonly BatchResult[]) {
-    this.#context = context;
-    this.#status = new StatusLine(context.terminal);
-    this.#prompts = new Map(tasks.map(({ key, prompt }) => [key, prompt]));
-    this.#total = tasks.length + finished.length;
-    this.#ended = [...finished];
-  }
-
-  async start(key: string): Promise<void> {
-    this.#running.add(key);
-    await this.#show();
-  }
-
-  async end(result: BatchResult): Promise<void> {
-    this.#running.delete(result.key);
-    this.#ended.push(result);
-    await this.#status.clear();
-    if (!this.#context.flags.quiet || result.status !== "done") await this.#context.tell(this.#lineOf(result));
-    await this.#show();
-  }
-
-  async close(): Promise<void> {
-    await this.#status.clear();
-  }
-
-  async #show(): Promise<void> {
-    await this.#status.show(() => {
-      const done = this.#ended.length;
-      const cells = Math.round((done / Math.max(1, this.#total)) * barCells);
-      const bar = "█".repeat(cells) + "░".repeat(barCells - cells);
-      const cost = costOf(this.#ended);
-      return `${bar} ${done}/${this.#total}  ${this.#running.size} running${cost > 0 ? `  $${cost.toFixed(2)}` : ""}`;
-    });
-  }
-
-  #lineOf({ key, status, error, tokens, cost_usd }: BatchResult): string {
-    const mark = status === "done" ? "✓" : "✗";
-    const prompt = shortened(visible(this.#prompts.get(key)?.split("\n", 1)[0] ?? key), maxShownTask);
-    const facts = [
-      `${tokenText(tokens.input + tokens.output)} tokens`,
-      ...(cost_usd ? [`$${cost_usd.toFixed(4)}`] : []),
-    ];
-    const reason = error === undefined ? [] : [`${status}: ${visible(shortened(error, 200))}`];
-    return [`${mark} ${prompt}`, ...reason, ...facts].join("  ");
-  }
-}
-
-function costOf(results: readonly BatchResult[]): number {
-  return results.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0);
 }
 
 function summaryText(results: readonly BatchResult[], left: number): string {
