@@ -18,6 +18,8 @@ export interface CommandContext<Flags = FlagValues<GlobalFlag>> extends Diagnost
   /** The arguments after the command's name, as typed. */
   readonly args: readonly string[];
   readonly flags: Flags;
+  /** Runs another command line; resolves with its exit code. */
+  readonly runCommandLine: (argv: readonly string[], terminal: Terminal) => Promise<number>;
   /** A rollout writer that was started while the command was still being loaded. */
   readonly outbox?: RolloutOutbox | undefined;
 }

@@ -36,7 +36,8 @@ export async function runCommandLine(argv: readonly string[], processTerminal: T
     const codex = resolveCodexHome({ env: terminal.env, homedir: () => terminal.homedir });
     const { args, flags } = parsed;
     const projectRoots = searchedOnce(terminal);
-    return await runCommand(parsed, { ...diagnostics, terminal, home, codexHome: codex, projectRoots, args, flags });
+    const paths = { home, codexHome: codex, projectRoots };
+    return await runCommand(parsed, { ...diagnostics, ...paths, terminal, runCommandLine, args, flags });
   } catch (error) {
     return await report(error, diagnostics);
   } finally {

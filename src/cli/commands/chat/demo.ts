@@ -5,7 +5,6 @@ import { Readable } from "node:stream";
 import { quotedWord } from "../../../base/text/quoted-command.js";
 import { exitCodes } from "../../command-error.js";
 import { type ContextOf, printLine } from "../../context.js";
-import { runCommandLine } from "../../run-command-line.js";
 import { type Interruption, watchSignals } from "../../terminal/interruption.js";
 import { Prompt } from "../../terminal/prompt/prompt.js";
 import type { Terminal } from "../../terminal/terminal.js";
@@ -67,7 +66,7 @@ async function tour(context: ContextOf<"demo">, terminal: Terminal, interruption
     await say(context, `\n${text}\n$ ${command}`);
     if (!(await goesOn(context, interruption))) return interruption.exitCode ?? 0;
     const flags = context.flags.json ? ["--json"] : [];
-    const exitCode = await runCommandLine([...args, ...flags], context.flags.json ? quiet(terminal) : terminal);
+    const exitCode = await context.runCommandLine([...args, ...flags], context.flags.json ? quiet(terminal) : terminal);
     if (interruption.exitCode !== undefined) return interruption.exitCode;
     results.push({ command, exit_code: exitCode });
     if (exitCode !== 0) break;
