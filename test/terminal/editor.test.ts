@@ -155,6 +155,28 @@ describe("pastes", () => {
     expect(editor.text).toBe(long);
   });
 
+  it("forgets nothing when the same large text is pasted often", () => {
+    const editor = editorWith();
+    const text = "x".repeat(4_000_000);
+    for (let count = 0; count < 20; count += 1) {
+      editor.press(pasteOf(text));
+      press(editor, "<backspace>");
+    }
+    expect(press(editor, "<ctrl+_>")).toEqual(["changed"]);
+    expect(editor.text).toBe(text);
+  });
+
+  it("inserts a paste as it is when too much is folded already", () => {
+    const editor = editorWith();
+    const text = "x".repeat(4_990_000);
+    for (let count = 0; count < 11; count += 1) {
+      editor.press(pasteOf(`${text}${count}`));
+      if (count < 10) press(editor, "<backspace>");
+    }
+    expect(editor.text).toBe(`${text}10`);
+    expect(shown(editor).length).toBeGreaterThan(text.length);
+  });
+
   it("keeps apart two pastes", () => {
     const editor = editorWith();
     editor.press(pasteOf(long));

@@ -67,6 +67,9 @@ describe("a menu", () => {
     expect([menu.query, menu.selected, menu.rows.length]).toEqual(["", "a", 4]);
     menu.press(pasteOf("cl\naude "));
     expect(menu.query).toBe("cl aude");
+    menu.press(pasteOf("x".repeat(1_000_000)));
+    expect(menu.query.length).toBe(200);
+    menu.query = "cl aude";
     press(menu, "ctrl+w");
     expect(menu.query).toBe("cl ");
     expect(menu.selected).toBe("c");

@@ -83,7 +83,7 @@ export class Editor {
 
   get completion(): Completion | undefined {
     const range = this.#completionRange();
-    return range && { trigger: range.trigger, query: range.query };
+    return range && { trigger: range.trigger, query: this.#buffer.expanded(range.query) };
   }
 
   /** The history search, while it is open. `isFound` is false if no text contains the query. */

@@ -1,4 +1,5 @@
 const maxKills = 60;
+const maxChars = 10_000_000;
 
 /** Removed texts that can be inserted again. Texts that are removed one after another become one. */
 export class KillRing {
@@ -19,7 +20,7 @@ export class KillRing {
     if (text === "") return;
     const last = this.#lastAction === "kill" ? this.#texts.pop() : undefined;
     this.#texts.push(side === "after" ? (last ?? "") + text : text + (last ?? ""));
-    if (this.#texts.length > maxKills) this.#texts.shift();
+    this.#dropOldest();
     this.#action = "kill";
     this.#back = 0;
   }
@@ -45,5 +46,12 @@ export class KillRing {
   /** The texts name pastes of a text that exists no more. */
   mapTexts(change: (text: string) => string): void {
     for (const [index, text] of this.#texts.entries()) this.#texts[index] = change(text);
+    this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    let chars = this.#texts.reduce((sum, text) => sum + text.length, 0);
+    while (this.#texts.length > 1 && (this.#texts.length > maxKills || chars > maxChars))
+      chars -= this.#texts.shift()?.length ?? 0;
   }
 }

@@ -28,6 +28,7 @@ export interface MenuRow<T> {
 }
 
 const maxRows = 1_000;
+const maxQueryChars = 200;
 /** PageUp and PageDown before the menu was shown. */
 const usualPage = 10;
 
@@ -71,8 +72,9 @@ export class Menu<T> {
   }
 
   set query(query: string) {
-    if (query === this.#query) return;
-    this.#query = query;
+    const bounded = query.slice(0, maxQueryChars);
+    if (bounded === this.#query) return;
+    this.#query = bounded;
     this.#match();
     this.#index = 0;
   }

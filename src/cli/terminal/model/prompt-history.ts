@@ -29,6 +29,7 @@ export interface FoundText {
 
 /** Older texts are forgotten. */
 export const maxTexts = 1_000;
+const maxChars = 20_000_000;
 /** A longer text is kept in memory only. */
 export const maxSavedChars = 10_000;
 /** A file that has grown beyond this is shortened to its newest texts, of half the size. */
@@ -69,7 +70,7 @@ export class PromptHistory {
   add(text: string): void {
     if (text.trim() === "" || text === this.#texts.at(-1)) return;
     this.#texts.push(text);
-    if (this.#texts.length > maxTexts) this.#texts.shift();
+    this.#dropOldest();
     const { file } = this.#options;
     if (file !== undefined && text.length <= maxSavedChars) this.#work = this.#work.then(() => this.#save(file, text));
   }
@@ -93,10 +94,17 @@ export class PromptHistory {
     await this.#work;
   }
 
+  #dropOldest(): void {
+    let chars = this.#texts.reduce((sum, text) => sum + text.length, 0);
+    while (this.#texts.length > 1 && (this.#texts.length > maxTexts || chars > maxChars))
+      chars -= this.#texts.shift()?.length ?? 0;
+  }
+
   async #load(file: string): Promise<void> {
     const loaded = textsIn(await readIndex(file));
     if (loaded.at(-1) === this.#texts[0]) loaded.pop();
-    this.#texts = [...loaded, ...this.#texts].slice(-maxTexts);
+    this.#texts = [...loaded, ...this.#texts];
+    this.#dropOldest();
   }
 
   async #save(file: string, text: string): Promise<void> {

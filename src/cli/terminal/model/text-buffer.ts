@@ -6,6 +6,7 @@ import { graphemesOf } from "../screen/cells.js";
 const [maxPasteLines, maxPasteChars] = [10, 1_000];
 const maxUndoSteps = 500;
 const maxUndoChars = 10_000_000;
+const maxFoldedChars = 50_000_000;
 
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const ascii = /^[\u0000-\u007f]*$/;
@@ -111,10 +112,8 @@ export class TextBuffer {
   paste(text: string): void {
     const paste = clean(text);
     const isLarge = lineCount(paste) > maxPasteLines || paste.length > maxPasteChars;
-    const folded = String.fromCharCode(firstFolded + this.#pastes.size);
-    if (!isLarge || firstFolded + this.#pastes.size > lastFolded) return this.insert(paste);
-    this.#pastes.set(folded, paste);
-    return this.replace(this.#cursor, this.#cursor, folded);
+    if (isLarge) this.replace(this.#cursor, this.#cursor, this.#folded(paste));
+    else this.insert(paste);
   }
 
   /** Replaces a range with a text, which may come from this buffer, and puts the cursor behind it. */
@@ -189,6 +188,20 @@ export class TextBuffer {
   lineEnd(place = this.#cursor): number {
     const end = this.#text.indexOf("\n", place);
     return end === -1 ? this.#text.length : end;
+  }
+
+  /** The character for a paste, or the paste itself if there are too many: undo and yank may need all of them. */
+  #folded(paste: string): string {
+    let chars = paste.length;
+    for (const [folded, known] of this.#pastes) {
+      if (known === paste) return folded;
+      chars += known.length;
+    }
+    const code = firstFolded + this.#pastes.size;
+    if (code > lastFolded || chars > maxFoldedChars) return paste;
+    const folded = String.fromCharCode(code);
+    this.#pastes.set(folded, paste);
+    return folded;
   }
 
   #expandedLength(text: string): number {
