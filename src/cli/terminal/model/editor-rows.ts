@@ -95,8 +95,9 @@ function printableRowEnds(line: string, columns: number): number[] {
   const ends: number[] = [];
   let start = 0;
   while (line.length - start > columns) {
-    const space = line.lastIndexOf(" ", start + columns - 1);
-    start = space < start ? start + columns : space + 1;
+    // Only in this row: a search in the whole line would go back to its start.
+    const space = line.slice(start, start + columns).lastIndexOf(" ");
+    start += space === -1 ? columns : space + 1;
     ends.push(start);
   }
   return [...ends, line.length];
