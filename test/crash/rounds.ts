@@ -2,8 +2,8 @@
 const isFull = process.env["CODY_CRASH"] === "full";
 
 export const rounds = isFull
-  ? { kills: 200, contentions: 50, stops: 12, effects: 300, orphans: 100, patches: 100 }
-  : { kills: 8, contentions: 2, stops: 1, effects: 6, orphans: 5, patches: 4 };
+  ? { kills: 200, contentions: 50, stops: 12, effects: 300, orphans: 100, patches: 100, interrupts: 200 }
+  : { kills: 8, contentions: 2, stops: 1, effects: 6, orphans: 5, patches: 4, interrupts: 8 };
 
 /** How many approved calls are answered by processes that die; five of six kill their process right after the effect. */
 export const answering = isFull ? { calls: 600, timeoutMs: 7_200_000 } : { calls: 6, timeoutMs: 60_000 };
