@@ -19,9 +19,9 @@ async function open(env: Readonly<Record<string, string>> = { PATH: pathWithSand
 async function openShell() {
   const { cwd, sandboxes } = await open();
   const { sandbox } = await sandboxes.open({ conversationId: "c", cwd, sandbox: "workspace-write" });
-  const call = async (command: string, timeout_ms = 20_000) => {
+  const call = async (command: string) => {
     const context = await toolContext({ cwd, ...(sandbox && { commandSandbox: sandbox }) });
-    const args = { command: ["sh", "-c", command], timeout_ms };
+    const args = { command: ["sh", "-c", command] };
     return await shell.run(args, { ...context, command: { argv: args.command, cwd } });
   };
   return { cwd, call };
@@ -56,11 +56,29 @@ test("a denied command is told how to ask for more", async () => {
   expect((await call("echo Read-only file system")).content).not.toContain("Sandbox:");
 });
 
-test("a command that times out is asked to end first", async () => {
-  const { cwd, call } = await openShell();
-  const { content } = await call("trap 'echo cleaned; exit 3' TERM; sleep 60 & wait", 300);
-  expect(content).toContain("Timed out after 0.3 seconds");
-  expect(content).toContain("cleaned\n");
+test("a command that is to end is asked first", async () => {
+  const { cwd, sandboxes } = await open();
+  const { sandbox } = await sandboxes.open({ conversationId: "c", cwd, sandbox: "workspace-write" });
+  const controller = new AbortController();
+  const longMs = 60_000;
+  let output = "";
+  const end = await runCommand(
+    {
+      argv: ["sh", "-c", "trap 'kill -KILL $!; echo cleaned; exit' TERM; sleep 60 & echo ready; wait"],
+      cwd,
+      env: { PATH: pathWithSandbox },
+      timeoutMs: longMs,
+      signal: controller.signal,
+      sandbox,
+      onOutput: (_, bytes) => {
+        output += bytes.toString();
+        controller.abort();
+      },
+    },
+    { drainMs: longMs, timeoutGraceMs: longMs, interruptGraceMs: longMs, killMs: longMs, restMs: 100 },
+  );
+  expect(end).toMatchObject({ cause: "interrupted", leftRunning: [] });
+  expect(output).toBe("ready\ncleaned\n");
   expect(await readdir(cwd)).toEqual([]);
 });
 

@@ -196,7 +196,7 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
       await place.handOver();
       const before = [await readdir(place.workspace), await readdir(join(place.workspace, ".git")).catch(() => [])];
       const first = place.run(`touch first; ${until("second")}`);
-      await expect.poll(() => readdir(place.workspace), { timeout: 10_000 }).toContain("first");
+      await expect.poll(() => readdir(place.workspace), { timeout: 20_000 }).toContain("first");
       const attempts = [
         ["mkdir .cody", "mkdir .cody/x", "rmdir .cody", "mkdir AGENTS.md", "rmdir AGENTS.md", "echo x > CLAUDE.md"],
         [
@@ -250,7 +250,7 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
     const open = await place.run(script, { ...env, CODY_SANDBOX_UNIX_SOCKETS: "workspace" });
     // A socket of the workspace may be used then; an abstract one belongs to the network, which is off.
     expect(open.stdout.split("\n").filter((line) => line.endsWith(" ok"))).toEqual(["unix ok", "socketpair ok"]);
-    expect(connections).toBe(1);
+    await expect.poll(() => connections, { timeout: 20_000 }).toBe(1);
   });
 
   test("daemons end with their command", async () => {
@@ -261,7 +261,7 @@ describe.each(["root", "nobody"] as const)("as %s", (user) => {
       `setsid sleep 1${token} & (setsid setsid sleep 2${token} >/dev/null 2>&1 &) & nohup sleep 3${token} >/dev/null 2>&1 & sleep 0.1; echo started`,
     );
     expect(stdout).toBe("started\n");
-    await expect.poll(() => commandLinesWith(token), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => commandLinesWith(token), { timeout: 20_000 }).toEqual([]);
   });
 
   test("ordinary work in a repository needs nothing more", async () => {
@@ -379,7 +379,7 @@ test(
       for (const way of Object.values(ways)) await way();
     }
     await sandboxes.close();
-    await expect.poll(() => commandLinesWith(token), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => commandLinesWith(token), { timeout: 20_000 }).toEqual([]);
     expect((await place.run("true")).code).toBe(0);
     expect([await readdir(place.workspace), await readdir(join(place.workspace, ".git"))]).toEqual(before);
     expect(await readdir(join(homes.home, "sandbox"))).toEqual(["empty", "unreadable"]);

@@ -38,7 +38,7 @@ test(`${deaths} commands in the sandbox whose cody is killed after their effect 
     if (isNew) conversations.push(...current);
   }
   await play({ resume: conversations, create: 0, label: "last", dies: false });
-  await expect.poll(() => commandLinesWith(token), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => commandLinesWith(token), { timeout: 20_000 }).toEqual([]);
 
   const done = (await readFile(join(workspace, "effects"), "utf8")).split("\n").filter(Boolean);
   expect(new Set(done).size).toBe(done.length);

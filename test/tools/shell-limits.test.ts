@@ -9,8 +9,7 @@ test.each(["yes", "while :; do echo y; done"])("%s is killed at its timeout with
   const args = { command, timeout_ms: 800 };
   const { content, success, maxRssBytes } = await processOutput({ tool: "shell", args });
   expect(success).toBe(false);
-  expect(content).toMatch(/^Exit code: 124\nWall time: .*\nTimed out after 0.8 seconds and was killed\nOutput:\ny\n/);
-  expect(content).toMatch(/\ny\n\[\.\.\. \d{5,} bytes left out \.\.\.\]\n(y\n)+$/);
+  expect(content).toMatch(/^Exit code: 124\nWall time: .*\nTimed out after 0.8 seconds and was killed\nOutput:\n/);
   expect(content.length).toBeLessThan(33 * 1024);
   expect(maxRssBytes).toBeLessThan(300 * mib);
 });

@@ -39,7 +39,7 @@ test("a write never leaves the working folder while a folder is being swapped fo
   const exited = once(child, "exit");
   await once(child.stdout, "data");
   const outcomes = { written: 0, refused: 0 };
-  for (let round = 0; round < writes; round += 1) {
+  for (let round = 0; round < writes || outcomes.written === 0; round += 1) {
     const { success } = await call(writeFile, { path: `swapped/inner/${round}`, content: "text" }, context);
     outcomes[success ? "written" : "refused"] += 1;
   }
@@ -48,5 +48,4 @@ test("a write never leaves the working folder while a folder is being swapped fo
   expect(await readdir(outside, { recursive: true })).toEqual(["inner"]);
   const names = await readdir(context.cwd, { recursive: true });
   expect(names.filter((name) => name.endsWith(".tmp"))).toEqual([]);
-  expect(outcomes.written).toBeGreaterThan(0);
 });
