@@ -22,6 +22,7 @@ export interface TmuxOptions {
   readonly stdoutTo?: string;
   /** Another program that runs instead of cody. */
   readonly program?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `cody` in a real terminal: a separate tmux server, which is stopped when the test ends. */
@@ -29,13 +30,13 @@ export class TmuxScreen {
   readonly #socket: string;
   readonly #env: NodeJS.ProcessEnv;
 
-  private constructor(cli: Cli) {
+  private constructor(cli: Cli, env: TmuxOptions["env"]) {
     this.#socket = join(cli.project, `tmux-${++servers}`);
-    this.#env = { ...cli.env, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    this.#env = { ...cli.env, LANG: "C.UTF-8", TERM: "xterm-256color", ...env };
   }
 
   static async open(cli: Cli, args: readonly string[] = [], options: TmuxOptions = {}): Promise<TmuxScreen> {
-    const screen = new TmuxScreen(cli);
+    const screen = new TmuxScreen(cli, options.env);
     onTestFinished(async () => {
       await screen.#tmux("kill-server");
     });
@@ -80,10 +81,34 @@ export class TmuxScreen {
     await this.#until("prompts", async () => /\n›\s*$/.test(await this.text()));
   }
 
-  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    const shell = await this.#tmux("display-message", "-p", "#{pane_pid}");
-    const { stdout } = await runFile("pgrep", ["-P", shell.trim()]);
-    process.kill(Number(stdout), signal);
+  async resize(columns: number, height: number): Promise<void> {
+    await this.#tmux("resize-window", "-x", String(columns), "-y", String(height));
+  }
+
+  /** Kills the program; with `depth` 2, one that the program has started. */
+  async kill(signal: NodeJS.Signals = "SIGKILL", depth = 1): Promise<void> {
+    let pid = await this.#pane("pane_pid");
+    for (let level = 0; level < depth; level += 1) pid = (await runFile("pgrep", ["-P", pid])).stdout.trim();
+    process.kill(Number(pid), signal);
+  }
+
+  /** Resolves when the terminal shows its alternate screen. */
+  async alternates(): Promise<void> {
+    await this.#until("shows its alternate screen", () => this.isAlternate());
+  }
+
+  async isAlternate(): Promise<boolean> {
+    return (await this.#pane("alternate_on")) === "1";
+  }
+
+  /** Whether the terminal echoes keys and collects lines itself, as it does for programs that are not interactive. */
+  async isCooked(): Promise<boolean> {
+    const { stdout } = await runFile("stty", ["-a", "-F", await this.#pane("pane_tty")]);
+    return / echo[ ;]/.test(stdout) && / icanon[ ;]/.test(stdout);
+  }
+
+  async hasCursor(): Promise<boolean> {
+    return (await this.#pane("cursor_flag")) === "1";
   }
 
   /** Resolves with the exit code as a shell reports it. */
@@ -94,6 +119,10 @@ export class TmuxScreen {
       return code !== undefined;
     });
     return Number(code);
+  }
+
+  async #pane(variable: string): Promise<string> {
+    return (await this.#tmux("display-message", "-p", `#{${variable}}`)).trim();
   }
 
   async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
