@@ -57,6 +57,7 @@ import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/creden
 import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
 import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
 import type { McpAnswers, McpOp } from "./messages/actors/mcp.js";
+import type { ControlOptions, ControlServer } from "./control/control-server.js";
 import { TokenEstimates } from "./compaction/tokens/token-estimates.js";
 import { factsOf } from "./config/models/models.js";
 import type { CompactorAnswers, CompactorOp } from "./messages/actors/compactor.js";
@@ -144,6 +145,10 @@ export class ConversationManager implements AsyncDisposable {
   /** Pending work that shutdown waits for, such as opening a conversation. */
   readonly #opening = new Set<Promise<unknown>>();
   #shutdown: Promise<void> | undefined;
+  /** Starts the control socket; absent if other processes may not see the conversations. */
+  readonly #startControl?: () => Promise<ControlServer | undefined>;
+  /** Started with the first conversation. */
+  #control: Promise<ControlServer | undefined> | undefined;
 
   constructor(userOptions: ManagerOptions = {}) {
     const given = validateOptions(userOptions);
@@ -186,6 +191,13 @@ export class ConversationManager implements AsyncDisposable {
       maxTurns: effectiveSetting(config, "history.maxSize"),
       countTokens: (text) => this.#estimates.ofText(text),
     };
+    if (options.control === true || options.control === "cli") {
+      const conversations = { all: () => [...this.#live.values()], get: (id: string) => this.#live.get(id) };
+      const kind = options.control === "cli" ? "cli" : "library";
+      const now = (): number => this.#now().getTime();
+      const served = { kind, home: homes.home, env: options.env ?? {}, conversations, now } as const;
+      this.#startControl = () => startControl(served, options.log);
+    }
     this.#limits = startLimits(config.limits ?? {}, (event) => {
       gate.receive(event);
       this.#shards?.broadcast({ type: "limits", event });
@@ -364,6 +376,8 @@ export class ConversationManager implements AsyncDisposable {
     const conversation = new Conversation(channel, this.#historyParts);
     this.#live.set(conversationId, conversation);
     this.#awake.add(channel);
+    this.#control ??= this.#startControl?.();
+    void this.#control?.then((control) => control?.opened(conversation));
     return { conversation, saved: opened.saved };
   }
 
@@ -581,6 +595,7 @@ export class ConversationManager implements AsyncDisposable {
     this.#awake.close();
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
+    await (await this.#control)?.close();
     await this.#shards?.stop();
     await Promise.all(
       [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
@@ -608,6 +623,17 @@ export class ConversationManager implements AsyncDisposable {
 
   #refuseAfterShutdown(): void {
     if (this.#shutdown !== undefined) throw new InvalidInputError("the manager has been shut down");
+  }
+}
+
+/** The conversations work without a control socket too. */
+async function startControl(options: ControlOptions, log: ManagerOptions["log"]): Promise<ControlServer | undefined> {
+  try {
+    const { ControlServer: server } = await import("./control/control-server.js");
+    return await server.start(options);
+  } catch (error) {
+    log?.(`other processes cannot reach the conversations: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
   }
 }
 

@@ -33,12 +33,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   workers: lower,
   actors: [...lower, "workers", "version.ts"],
   batch: [...lower, "actors"],
-  "manager.ts": [...lower, "workers", "actors", "batch"],
+  control: ["base", "messages", "rollouts", "actors", "version.ts"],
+  "manager.ts": [...lower, "workers", "actors", "batch", "control"],
   // The package's entry points besides the main one.
   public: [...lower, "actors", "mock-llm"],
   "index.ts": [...lower, "actors", "batch", "manager.ts", "version.ts", "public"],
   "version.ts": [],
-  cli: [...lower, "workers", "actors", "batch", "mock-llm", "manager.ts", "version.ts"],
+  cli: [...lower, "workers", "actors", "batch", "control", "mock-llm", "manager.ts", "version.ts"],
   "workers/entries": [...lower, "workers", "actors", "manager.ts", "version.ts"],
 };
 

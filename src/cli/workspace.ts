@@ -2,6 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import type { Conversation } from "../actors/conversation/handle.js";
 import type { NewConversation } from "../actors/conversation/open/manager-options.js";
+import type { PendingApproval } from "../actors/conversation/saved/pending-approvals.js";
 import { resolveSettings } from "../actors/conversation/state/settings.js";
 import type { ImportOptions, ImportOutcome } from "../actors/conversation/saved/import-conversation.js";
 import { saveFailureReason } from "../actors/rollout-writer/save-failure.js";
@@ -20,6 +21,7 @@ import {
 import { ConversationManager } from "../manager.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
 import type { SaveOutcome } from "../messages/actors/rollout-writer.js";
+import type { ReviewDecision } from "../messages/tools/approval.js";
 import type { RuleLists } from "../messages/tools/permissions.js";
 import { builtInProviders } from "../providers/offline/provider.js";
 import type { ExportFormat } from "../rollouts/formats/export/export-format.js";
@@ -64,6 +66,7 @@ export class Workspace implements AsyncDisposable {
       source: parts.source,
       log: (text) => context.log("info", text),
       rules: parts.rules,
+      control: parts.control,
       ...writer,
     });
   }
@@ -133,6 +136,17 @@ export class Workspace implements AsyncDisposable {
     return await explainedAsync(this.#manager.exportConversation(path ?? id, { format }));
   }
 
+  /** The approval requests in the files of conversations. */
+  async approvals(): Promise<PendingApproval[]> {
+    return await this.#manager.listApprovals();
+  }
+
+  /** Records the answer to a request of a conversation that is not open; the next resume applies it. */
+  async recordAnswer({ approvalId, conversationId }: PendingApproval, decision: ReviewDecision): Promise<void> {
+    this.#context.about(conversationId);
+    await this.#manager.answerApproval(approvalId, decision, { conversationId, resume: false });
+  }
+
   runBatch(tasks: readonly BatchTask[], options: BatchOptions): AsyncGenerator<BatchResult> {
     const conversation = { cwd: this.#context.terminal.cwd, ...this.#changes };
     return this.#manager.runBatch(tasks, { ...options, conversation });
@@ -189,11 +203,13 @@ interface WorkspaceParts {
   /** The rules of --allow and --deny. */
   readonly rules: RuleLists;
   readonly source: "interactive" | "non_interactive";
+  /** Whether other processes may see its conversations. */
+  readonly control: "cli" | false;
 }
 
 export async function openWorkspace(
   context: WorkspaceContext,
-  source: "interactive" | "non_interactive" = "non_interactive",
+  { source = "non_interactive", control = false }: Partial<Pick<WorkspaceParts, "source" | "control">> = {},
 ): Promise<Workspace> {
   const { root: projectRoot } = await context.projectRoots();
   const { values: loaded, places } = await loadSettings(context);
@@ -204,7 +220,7 @@ export async function openWorkspace(
     context,
     values,
     { projectRoot, directory: activeDirectory(places) },
-    { places, changes, rules, source },
+    { places, changes, rules, source, control },
   );
 }
 

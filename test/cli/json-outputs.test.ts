@@ -80,6 +80,8 @@ const commands: readonly (readonly string[])[] = [
   ["doctor"],
   ["completion", "man"],
   ["run", "tasks.jsonl"],
+  ["ps"],
+  ["approvals"],
   ["new"],
 ];
 

@@ -50,6 +50,11 @@ export const sequences = isFull
 /** How many processes share a login, and how often its token expires. */
 export const expiries = isFull ? { processes: 20, rounds: 50 } : { processes: 4, rounds: 4 };
 
+/** How many random interleavings of three clients of one conversation are tried, and how often its process is killed. */
+export const interleavings = isFull
+  ? { count: 200, kills: 100, timeoutMs: 900_000 }
+  : { count: 12, kills: 4, timeoutMs: 60_000 };
+
 /** How many hostile patches are applied. */
 export const hostilePatching = isFull
   ? { patches: 10_000, timeoutMs: 3_600_000 }

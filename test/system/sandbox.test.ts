@@ -8,6 +8,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ControlServer } from "../../src/control/control-server.js";
+import { findControlSockets } from "../../src/control/control-sockets.js";
 import { Sandboxes } from "../../src/sandbox/sandboxes.js";
 import { type CommandResult, runCommand } from "../../src/tools/exec/run-command.js";
 import { commandLinesWith } from "../support/processes.js";
@@ -312,6 +314,20 @@ test("a secret cannot be moved to where the next command would not look for it",
   await play(`ls -a .; grep -r . deep shallow node_modules; cat deep/er/.env deep/x/.env`);
   expect(output.join("")).not.toContain(canary);
   expect(await readFile(join(place.workspace, "deep/er/.env"), "utf8")).toBe(canary);
+});
+
+test("no control socket can be reached, even where unix sockets are permitted", async () => {
+  const place = await Place.open("root");
+  const env = { XDG_RUNTIME_DIR: join(place.folder, "run"), CODY_SANDBOX_UNIX_SOCKETS: "workspace" };
+  await mkdir(env.XDG_RUNTIME_DIR, { mode: 0o700 });
+  const conversations = { all: () => [], get: () => undefined };
+  const options = { kind: "library", home: place.folder, env, conversations, now: Date.now } as const;
+  const server = await ControlServer.start(options);
+  onTestFinished(() => server.close());
+  const [path = ""] = await findControlSockets(env);
+  const connect = `require("net").connect(${JSON.stringify(path)}, () => console.log("connected")).on("error", console.log)`;
+  const { stdout } = await place.run(`find ${env.XDG_RUNTIME_DIR}; node -e '${connect}'`, env);
+  expect(stdout).toMatch(new RegExp(`^${env.XDG_RUNTIME_DIR}\n[^]*ENOENT`));
 });
 
 test("root in the folder of another user is told that it cannot write there", async () => {

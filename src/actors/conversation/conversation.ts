@@ -44,6 +44,8 @@ const megabyte = 1_000_000;
 
 const shutdownRefusal: Refusal = { code: "actor_stopped", reason: "the conversation is shutting down" };
 
+const withdrawnRefusal: Refusal = { code: "aborted", reason: "it was withdrawn before it began" };
+
 const unsavedRefusal: Refusal = {
   code: "not_saved",
   reason: "not saved: too much data is waiting to be written; try again later",
@@ -306,12 +308,18 @@ export const conversation: Actor<
         const message = approvals.answer(approval_id, decision, id);
         return message === undefined ? approvals.applied(approval_id) : { status: "rejected", message };
       },
+      stop: () => {
+        const waiting = [...cell.steered.splice(0), ...cell.queue.splice(0)];
+        for (const work of waiting) refuseWork(work, withdrawnRefusal);
+        turn?.abort();
+        return { interrupted: turn !== undefined, withdrawn: waiting.length };
+      },
       withdraw: ({ submission_id }) => {
         for (const queue of [cell.steered, cell.queue]) {
           const place = queue.findIndex(({ submissionId }) => submissionId === submission_id);
           const [work] = place < 0 ? [] : queue.splice(place, 1);
           if (work === undefined) continue;
-          refuseWork(work, { code: "aborted", reason: "it was withdrawn before it began" });
+          refuseWork(work, withdrawnRefusal);
           return "withdrawn";
         }
         return "begun";

@@ -170,7 +170,10 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Begins a turn after the running one and those queued before. Rejects with a `FailureError` when it is refused. */
-  async queue(input: string | readonly UserInput[], options: InputOptions = {}): Promise<SubmittedInput> {
+  async queue(
+    input: string | readonly UserInput[],
+    options: InputOptions & { readonly outputSchema?: OutputSchema } = {},
+  ): Promise<SubmittedInput> {
     return await this.#submitInput("queue", input, options);
   }
 
@@ -182,13 +185,17 @@ export class Conversation implements AsyncDisposable {
   async #submitInput(
     type: "steer" | "queue",
     input: string | readonly UserInput[],
-    { key, outsideContent }: InputOptions,
+    { key, outsideContent, outputSchema }: InputOptions & { readonly outputSchema?: OutputSchema },
   ): Promise<SubmittedInput> {
     const items = typeof input === "string" ? [{ type: "text", text: input }] : input;
-    const outside = outsideContent === undefined ? {} : { outside_content: outsideContent };
-    const answer = await this.#inOrder({ type, items, ...outside, ...(key === undefined ? {} : { key }) }, (op) =>
-      this.#channel.submitInput(op as InputOp),
-    );
+    const op = {
+      type,
+      items,
+      ...(outsideContent === undefined ? {} : { outside_content: outsideContent }),
+      ...(key === undefined ? {} : { key }),
+      ...(outputSchema === undefined ? {} : { final_output_json_schema: outputSchema }),
+    };
+    const answer = await this.#inOrder(op, (checked) => this.#channel.submitInput(checked as InputOp));
     if (answer.status === "refused") throw refusalError(answer.code, answer.message);
     return answer;
   }
@@ -210,16 +217,18 @@ export class Conversation implements AsyncDisposable {
 
   /**
    * Iterates over unread events, starting with `session_configured`. The position is shared with `nextEvent` and kept
-   * when a loop is left. With `since` it is a separate reader that starts at that number.
+   * when a loop is left. With `since` it is a separate reader that starts at that number, or now.
    *
    * A reader that is far behind misses events and gets `lagged` instead. With `lossless` it misses none: the model's
    * answer is read only as fast as the events are, until the loop is left.
    */
-  events(options: { readonly since?: number; readonly lossless?: boolean } = {}): AsyncIterableIterator<Event> {
+  events(options: { readonly since?: number | "now"; readonly lossless?: boolean } = {}): AsyncIterableIterator<Event> {
     const { since, lossless = false } = options;
     if (since === undefined) return sharedReader(this.#own, lossless);
-    if (!Number.isInteger(since) || since < 0) throw new InvalidInputError("since: expected the number of an event");
-    const reader = this.#channel.reader({ since });
+    if (since !== "now" && (!Number.isInteger(since) || since < 0)) {
+      throw new InvalidInputError("since: expected the number of an event, or now");
+    }
+    const reader = this.#channel.reader(since === "now" ? {} : { since });
     if (lossless) reader.setLossless(true);
     return reader;
   }
@@ -312,6 +321,13 @@ export class Conversation implements AsyncDisposable {
 
   async interrupt(): Promise<void> {
     await this.submit({ type: "interrupt" });
+  }
+
+  /** Interrupts the running turn and withdraws the inputs that wait; resolves with what it found. */
+  async stop(): Promise<{ readonly interrupted: boolean; readonly withdrawn: number }> {
+    return this.isAwake || this.openTurn !== undefined
+      ? await this.#channel.ask({ type: "stop" })
+      : { interrupted: false, withdrawn: 0 };
   }
 
   /** Replaces old items with a summary now; resolves with the outcome. */

@@ -215,6 +215,17 @@ const flagTable = {
     value: "<key=value>",
     description: "Override a setting for this run, under its name here or in Codex (repeatable)",
   },
+  steer: { kind: "switch", description: "Add the message to the running turn; the model gets it with its next call" },
+  queue: { kind: "switch", description: "Begin a turn with the message after the running one (default)" },
+  key: {
+    kind: "text",
+    value: "<key>",
+    description: "Send at most once: the same key again is accepted without effect",
+  },
+  now: {
+    kind: "switch",
+    description: "With answer: also continue the turn here, if no process has the conversation open",
+  },
   concurrency: {
     kind: "number",
     value: "<count>",

@@ -2,6 +2,9 @@ import * as z from "zod";
 import { BatchResult } from "../../messages/batch.js";
 import { CompactionOutcome, CompactionPreview, ContextUsage } from "../../messages/compaction.js";
 import { Event } from "../../messages/event.js";
+import { ControlWelcome, RunningConversation } from "../../messages/control.js";
+import { ReviewDecision } from "../../messages/tools/approval.js";
+import { FileChanges } from "../../messages/tools/file-change.js";
 import { KnowledgeEntry } from "../../messages/tools/knowledge.js";
 import { SandboxMode } from "../../messages/tools/policy.js";
 import { RuleDecision } from "../../messages/tools/permissions.js";
@@ -110,6 +113,30 @@ const event: JsonOutput = {
   note: "Every event of the conversation: [protocol.md](protocol.md).",
 };
 
+const followed: JsonOutput = {
+  prints: "lines",
+  forms: [{ when: "", schema: Event.extend({ event_id: text }) }],
+  note: "Every event of the conversation with an `event_id` for `--since`: [protocol.md](protocol.md).",
+};
+
+const problems = texts.describe("processes that could not be asked, and why");
+
+const approval = z.strictObject({
+  approvalId: text,
+  conversationId: id,
+  callId: text,
+  turnId: text,
+  tool: text,
+  command: texts,
+  cwd: text,
+  reason: text.optional(),
+  changes: FileChanges.optional(),
+  requestedAt: text.optional(),
+  state: z.enum(["awake", "asleep", "saved"]),
+  answer: ReviewDecision.optional().describe("recorded, and applied when the conversation is resumed"),
+  pid: count.optional().describe("the process that has the conversation open"),
+});
+
 function value(...forms: readonly (z.ZodType | readonly [when: string, schema: z.ZodType])[]): JsonOutput {
   return {
     prints: "value",
@@ -177,6 +204,25 @@ export const jsonOutputs: { readonly [N in RunnableName]: JsonOutput } = {
     note: "The events of `codex exec --json`: [exec.md](exec.md#events).",
   },
   run: { prints: "lines", forms: [{ when: "", schema: BatchResult.strict() }], note: "With or without `--json`." },
+  ps: value(
+    z.strictObject({
+      conversations: z.array(
+        RunningConversation.extend({
+          ...ControlWelcome.pick({ pid: true, kind: true, home: true, version: true }).shape,
+        }).strict(),
+      ),
+      problems,
+    }),
+  ),
+  attach: followed,
+  tail: followed,
+  send: value(z.strictObject({ conversation_id: id, submission_id: text, status: z.enum(["accepted", "duplicate"]) })),
+  stop: value(z.strictObject({ conversation_id: id, interrupted: flag, withdrawn: count })),
+  approvals: value(
+    ["list", z.strictObject({ approvals: z.array(approval), problems })],
+    ["show", approval],
+    ["answer", z.strictObject({ approval_id: text, conversation_id: id, status: z.enum(["applied", "recorded"]) })],
+  ),
   list: value(
     z.array(
       z.strictObject({

@@ -52,6 +52,8 @@ export const HandleOp = z.discriminatedUnion("type", [
   none("read_history"),
   /** Removes an input that has not begun. */
   z.object({ type: z.literal("withdraw"), submission_id: z.string() }),
+  /** Interrupts the running turn and removes every input that has not begun. */
+  none("stop"),
   /** Answers an approval request; is answered itself when the turn has applied the decision, or cannot any more. */
   z.object({ type: z.literal("answer_approval"), approval_id: z.string(), decision: ReviewDecision }),
   none("context_usage"),
@@ -141,6 +143,8 @@ export const ConversationAnswers = z.object({
   ]),
   read_history: z.array(ResponseItem),
   withdraw: z.enum(["withdrawn", "begun"]),
+  /** Whether a turn was running, and the number of removed inputs. */
+  stop: z.object({ interrupted: z.boolean(), withdrawn: z.number() }),
   context_usage: result(ContextUsage),
   preview_compaction: result(CompactionPreview),
   summarize: result(z.string()),

@@ -58,6 +58,7 @@ const shape = {
   threads: z.union([z.literal("auto"), z.number().int().min(0).max(maxThreads)]).optional(),
   threadHeapMb: z.number().int().min(64).optional(),
   setup: z.custom((value) => value instanceof URL, "must be a URL").optional(),
+  control: z.union([z.boolean(), z.literal("cli")]).optional(),
 } satisfies Record<keyof ManagerOptions, z.ZodType>;
 
 const Options = z.strictObject(shape, {
@@ -119,6 +120,11 @@ export interface ManagerOptions {
    * like the options of the same names.
    */
   readonly setup?: URL;
+  /**
+   * Whether other processes of the same user may see the conversations and talk to them, with `cody ps`, `attach`,
+   * `send` and others, over a unix socket. False by default; `cli` is for cody's own commands.
+   */
+  readonly control?: boolean | "cli";
 }
 
 export interface CountTokensOptions {

@@ -20,7 +20,7 @@ export async function chatCommand(context: ContextOf<"chat">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const name = nameFlag(context);
   const wanted = await schemaOf(context);
-  await using workspace = await openWorkspace(context);
+  await using workspace = await openWorkspace(context, { control: "cli" });
   const effective = await withMessageOfResume(context, workspace);
   const { text, isPiped } = await messageOf(effective, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;

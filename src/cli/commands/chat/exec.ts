@@ -43,7 +43,7 @@ export async function execCommand(given: ExecContext): Promise<number> {
   for (const key of unknownOverrides(context.flags.config).filter((name) => !ignoredSettings.has(name))) {
     await context.tell(`--config ${key} is ignored: cody has no such setting`);
   }
-  await using workspace = await openWorkspace(context);
+  await using workspace = await openWorkspace(context, { control: "cli" });
   const prompt = await promptOf(context, words, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;
   const conversation = await openConversation(context, workspace, resumes);

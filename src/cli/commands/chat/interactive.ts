@@ -19,7 +19,10 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
   const { stdin, stdout } = context.terminal;
   const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
   if (isInteractive) await askTrust(context);
-  await using workspace = await openWorkspace(context, isInteractive ? "interactive" : "non_interactive");
+  await using workspace = await openWorkspace(context, {
+    source: isInteractive ? "interactive" : "non_interactive",
+    control: "cli",
+  });
   const activity = isInteractive ? "stdout" : "stderr";
   const choice = (await chooseByFlags(context, workspace)) ?? { type: "new" };
   const current = await CurrentConversation.open({ context, workspace, activity }, choice);

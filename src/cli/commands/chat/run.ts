@@ -24,7 +24,7 @@ export async function runCommand(given: RunContext): Promise<number> {
   using interruption = watchSignals(context.terminal);
   const tasks = await tasksOf(context, interruption.signal);
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  await using workspace = await openWorkspace(context);
+  await using workspace = await openWorkspace(context, { control: "cli" });
   workspace.plan("other");
   const { output } = context.flags;
   const exitCode =

@@ -1,0 +1,64 @@
+import type { RunningConversation } from "../../../messages/control.js";
+import type { Op } from "../../../messages/submission.js";
+import type { ControlClient } from "../../../control/control-client.js";
+import { CommandError, exitCodes, usageError } from "../../command-error.js";
+import { type ContextOf, printResult } from "../../context.js";
+import { findTarget } from "../../conversations/choose-conversation.js";
+import { loadPlaces } from "../../conversations/conversation-places.js";
+import { RunningProcesses } from "../../conversations/running.js";
+import { watchSignals } from "../../terminal/interruption.js";
+import { readAll } from "../../terminal/read-input.js";
+
+export async function sendCommand(context: ContextOf<"send">): Promise<number> {
+  const { args, flags, terminal } = context;
+  const [name, ...words] = args;
+  const usage = 'Usage: cody send <id> "text"';
+  if (name === undefined) throw usageError("Which conversation?", usage);
+  if (flags.steer && flags.queue) throw usageError("--steer and --queue exclude each other");
+  using interruption = watchSignals(terminal);
+  const isRead = words.length === 0 && terminal.stdin.isTTY !== true;
+  const text = isRead ? await readAll(terminal.stdin, interruption.signal) : words.join(" ");
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (text.trim() === "") throw usageError("Nothing to send: the message is empty", usage);
+  using running = await RunningProcesses.connect(context);
+  const { client, conversationId } = await receiver(context, running, name);
+  // Text of a pipe may have been written by others.
+  const outside = isRead && terminal.isStdinPiped ? { outside_content: true } : {};
+  const key = flags.key === undefined ? {} : { key: flags.key };
+  const items = [{ type: "text" as const, text }];
+  const op: Op = { type: flags.steer ? "steer" : "queue", items, ...outside, ...key };
+  const sent = await client.ask({ type: "submit", conversation_id: conversationId, op });
+  const json = { conversation_id: conversationId, submission_id: sent.submission_id, status: sent.status };
+  const what = sent.status === "duplicate" ? "Sent before under this key" : "Sent";
+  await printResult(context, { text: `${what}: ${sent.submission_id}`, json });
+  return 0;
+}
+
+interface Receiver {
+  readonly client: ControlClient;
+  readonly conversationId: RunningConversation["conversation_id"];
+}
+
+/** The process that has the conversation open, or the daemon, which opens it. */
+async function receiver(context: ContextOf<"send">, running: RunningProcesses, name: string): Promise<Receiver> {
+  const open = running.find(name);
+  if (open !== undefined) return { client: open.client, conversationId: open.conversation.conversation_id };
+  const { id, path } = await findTarget(context, await loadPlaces(context), name);
+  const again = running.find(id);
+  if (again !== undefined) return { client: again.client, conversationId: id };
+  const { client } = running.daemon(context.home) ?? {};
+  if (client === undefined) {
+    throw new CommandError(`Conversation '${id}' is not open in any process`, exitCodes.failed, [
+      `To send the message and wait for the answer: cody chat --resume ${id} "text"`,
+      ...running.problems.map((problem) => `Not asked: ${problem}`),
+    ]);
+  }
+  const opened = await client.ask({
+    type: "open",
+    conversation_id: id,
+    ...(path === undefined ? {} : { path }),
+    cwd: context.terminal.cwd,
+    recorded_cwd: context.flags.recordedCwd,
+  });
+  return { client, conversationId: opened.conversation_id };
+}
