@@ -28,15 +28,11 @@ test(
       await setTimeout(random.whole(0, maxDelayMs));
       const sentAt = performance.now();
       child.kill("SIGINT");
-      const { code, signal } = await ended;
+      const { code, signal, stderr } = await ended;
       times.push(performance.now() - sentAt);
       // Before cody has begun to listen, the signal itself ends the process; shells report 130 for both.
-      expect({ seed, round, code: code ?? 130, signal: signal ?? "SIGINT" }).toEqual({
-        seed,
-        round,
-        code: 130,
-        signal: "SIGINT",
-      });
+      const exit = { code: code ?? 130, signal: signal ?? "SIGINT" };
+      expect({ seed, round, stderr, ...exit }).toMatchObject({ code: 130, signal: "SIGINT" });
       expect(await remainingProcesses(mark, boundMs)).toEqual([]);
     }
     const listed = JSON.parse((await cli.run(["list", "--json"])).stdout) as { id: string; damaged: boolean }[];

@@ -1,10 +1,12 @@
 import { Codex, type ThreadEvent } from "@openai/codex-sdk";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { MockReply } from "../../../src/mock-llm/script.js";
 import { Cli } from "../../support/cli.js";
+import { pathWithSandbox } from "../../support/fake-sandbox.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 import { mockKey, mockLlm } from "../../support/wire-apis.js";
 
 const main = fileURLToPath(new URL("../../../dist/cli/main.cjs", import.meta.url));
@@ -12,6 +14,7 @@ const main = fileURLToPath(new URL("../../../dist/cli/main.cjs", import.meta.url
 /** The unmodified SDK, with cody in place of its own binary. */
 async function openSdk(
   script?: readonly MockReply[],
+  extra: Readonly<Record<string, string>> = {},
 ): Promise<{ sdk: Codex; cli: Cli; folder: string; requests: () => unknown[] }> {
   const mock = await mockLlm(script);
   const cli = await Cli.open({ spawned: true });
@@ -19,7 +22,7 @@ async function openSdk(
   await writeFile(path, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
   await chmod(path, 0o755);
   const env = Object.fromEntries(
-    Object.entries(cli.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries({ ...cli.env, ...extra }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
   const sdk = new Codex({ codexPathOverride: path, baseUrl: `${mock.url}/v1`, apiKey: mockKey, env });
   return { sdk, cli, folder: cli.project, requests: () => mock.requests.map(({ body }) => body) };
@@ -89,9 +92,9 @@ test("an aborted turn rejects, and a failed one reports its reason", async () =>
   await expect(failed).rejects.toThrow(/bad thing/);
 });
 
-test("several threads run at the same time", async () => {
+test("twenty threads run at the same time", async () => {
   const { sdk, cli, folder } = await openSdk();
-  const names = ["Ada", "Alan", "Grace", "Edsger"];
+  const names = Array.from({ length: 20 }, (_, index) => `Ada${index}`);
   const answers = await Promise.all(
     names.map(
       async (name) => (await sdk.startThread({ workingDirectory: folder }).run(`my name is ${name}`)).finalResponse,
@@ -99,4 +102,17 @@ test("several threads run at the same time", async () => {
   );
   expect(answers).toEqual(names.map((name) => `Noted: your name is ${name}.`));
   expect(await cli.ids()).toHaveLength(names.length);
+});
+
+test("additional directories may be written", async () => {
+  const other = await temporaryFolder();
+  const write: MockReply = { calls: [{ name: "write_file", arguments: { path: join(other, "a.txt"), content: "x" } }] };
+  const { sdk, folder } = await openSdk([write, { text: "Done." }], { PATH: pathWithSandbox });
+  const thread = sdk.startThread({
+    workingDirectory: folder,
+    additionalDirectories: [other],
+    sandboxMode: "workspace-write",
+  });
+  expect((await thread.run("write")).finalResponse).toBe("Done.");
+  expect(await readFile(join(other, "a.txt"), "utf8")).toBe("x");
 });
