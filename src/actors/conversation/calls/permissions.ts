@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { basename } from "node:path";
 import { InvalidInputError } from "../../../base/errors.js";
 import { conversationFolders, type Homes } from "../../../config/paths.js";
 import {
@@ -84,7 +85,9 @@ export class Permissions {
     try {
       return {
         user: [
-          ...compileRules(everywhere, { ...places, source: "permissions.json" }),
+          ...compileRules(everywhere, { ...places, source: "permissions.json" }).filter(
+            (rule) => isTrusted || !allowsGit(rule),
+          ),
           ...compileRules(projects[root] ?? {}, { ...places, root, source: `permissions.json, projects, ${root}` }),
           ...compileRules(given, { ...places, root, source: "this run" }),
         ],
@@ -95,6 +98,14 @@ export class Permissions {
       return { user: [], project: [], problem: error.message };
     }
   }
+}
+
+/**
+ * Git runs programs that the configuration of a repository names, even for `git status`. So a rule for all projects
+ * covers it only where the project is trusted.
+ */
+function allowsGit({ decision, pattern }: Rule): boolean {
+  return decision === "allow" && pattern.kind === "command" && basename(pattern.words[0] ?? "") === "git";
 }
 
 /** A project's rules that would allow something are left out: it can only make decisions stricter. */

@@ -128,7 +128,7 @@ export class ConversationHost {
     const { directory } = parts.config.persistence ?? {};
     this.#permissions = new Permissions({
       homes: parts.homes,
-      userHome: homedir(),
+      userHome: parts.options.env?.["HOME"] || homedir(),
       rules: parts.options.rules ?? {},
       conversationFolders: directory === undefined ? [] : [resolve(parts.homes.home, directory)],
     });
