@@ -49,6 +49,9 @@ export type OpenedSandbox =
 /** Folders that must not be writable as a whole, because programs outside of the sandbox depend on them. */
 const systemFolders: ReadonlySet<string> = new Set("/ /dev /proc /sys /run /etc /usr /var /boot".split(" "));
 
+/** Folders in which programs outside of the sandbox have their sockets. */
+const sharedFolders: ReadonlySet<string> = new Set(["/tmp", "/var/tmp"]);
+
 /** Creates the sandboxes for the commands of conversations. One for each thread. */
 export class Sandboxes {
   readonly #input: SandboxesInput;
@@ -106,6 +109,10 @@ export class Sandboxes {
     if (systemFolders.has(workspace)) return notWorking(`the working folder is ${workspace}`);
     const settings = effectiveGroup(this.#input.config, "sandbox");
     const roots = mode === "read-only" ? [] : await this.#realRoots(settings.writableRoots ?? []);
+    const shared = [workspace, ...roots].find((folder) => sharedFolders.has(folder));
+    if (shared !== undefined && settings.unixSockets === "workspace") {
+      return notWorking(`sandbox.unixSockets is workspace, and ${shared} has the sockets of other programs`);
+    }
     const spec: SandboxSpec = {
       mode,
       workspace,

@@ -1,6 +1,7 @@
 import { readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Config } from "../../src/messages/config.js";
 import { Sandboxes } from "../../src/sandbox/sandboxes.js";
 import { runCommand } from "../../src/tools/exec/run-command.js";
 import { shell } from "../../src/tools/shell.js";
@@ -38,6 +39,18 @@ test("with full access, or in a folder of the system, there is no sandbox", asyn
     status: { works: false, reason: "the working folder is /" },
   });
   expect(await statusOf(join(cwd, "gone"), "workspace-write")).toMatchObject({ status: { works: false } });
+});
+
+test("in a folder with the sockets of other programs there is no sandbox that permits them", async () => {
+  const home = await temporaryFolder();
+  const statusOf = async (config: Config) => {
+    const homes = { home, codexHome: undefined, claudeHome: undefined };
+    const sandboxes = new Sandboxes({ homes, config, env: { PATH: pathWithSandbox, HOME: home } });
+    return (await sandboxes.describe({ cwd: "/tmp", sandbox: "workspace-write" })).status;
+  };
+  const reason = "sandbox.unixSockets is workspace, and /tmp has the sockets of other programs";
+  expect(await statusOf({ sandbox: { unixSockets: "workspace" } })).toEqual({ works: false, reason });
+  expect(await statusOf({})).toMatchObject({ works: true });
 });
 
 test("the exit code of a command in the sandbox is its own, and its placeholders are gone when it ends", async () => {
