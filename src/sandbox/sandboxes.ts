@@ -180,11 +180,12 @@ export class Sandboxes {
       unreadable: await this.#recordFile("unreadable", 0),
     };
     const realCwd = await realpath(cwd);
+    const present = await withoutMissing(mounts, [workspace, ...writableRoots]);
     // Nothing fails from here on, so that the placeholders are always removed.
     const placeholders = await this.#placeholders.create(absent);
     const masked = placeholders.paths.map((path): Mount => ({ kind: "read-only", path }));
     const args = bwrapArguments({
-      mounts: [...mounts, ...own, ...masked],
+      mounts: [...present, ...own, ...masked],
       network,
       files,
       mountsProc: program.mountsProc,
@@ -250,6 +251,15 @@ async function ownerWarning(workspace: string): Promise<string> {
 
 async function realHome(home: string): Promise<string> {
   return await realpath(home).catch(() => home);
+}
+
+/** Files in writable folders may be deleted during a turn; bubblewrap would create them again, to mount on. */
+async function withoutMissing(mounts: readonly Mount[], writable: readonly string[]): Promise<Mount[]> {
+  const checked = mounts.map(async (mount) => {
+    const mayBeMissing = writable.some((folder) => mount.path !== folder && isInside(folder, mount.path));
+    return mayBeMissing && (await existing([mount.path])).length === 0 ? [] : [mount];
+  });
+  return (await Promise.all(checked)).flat();
 }
 
 /** The real paths of those that exist. */

@@ -1,4 +1,4 @@
-import { readdir, realpath, writeFile } from "node:fs/promises";
+import { readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../src/messages/config.js";
@@ -77,7 +77,7 @@ test("a command that is to end is asked first", async () => {
   let output = "";
   const end = await runCommand(
     {
-      argv: ["sh", "-c", "trap 'kill -KILL $!; echo cleaned; exit' TERM; sleep 60 & echo ready; wait"],
+      argv: ["sh", "-c", "trap 'kill -KILL $! 2>/dev/null; echo cleaned; exit' TERM; sleep 60 & echo ready; wait"],
       cwd,
       env: { PATH: pathWithSandbox },
       timeoutMs: longMs,
@@ -131,6 +131,11 @@ test("secret files in the workspace are hidden, those of packages are not", asyn
   const argv = command?.argv ?? [];
   const hidden = argv.flatMap((word, index) => (argv[index - 1]?.endsWith("/sandbox/empty") === true ? [word] : []));
   expect(hidden.filter((path) => path.startsWith(cwd))).toEqual([join(cwd, ".env"), join(cwd, "key.pem")]);
+  // Otherwise it would be created again, empty.
+  await rm(join(cwd, ".env"));
+  await using later = await sandbox?.enter({ argv: ["true"], cwd });
+  expect(later?.argv).not.toContain(join(cwd, ".env"));
+  expect(later?.argv).toContain(join(cwd, "key.pem"));
 });
 
 test("a conversation's temporary folder stays the same until the conversations are closed", async () => {
