@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { fileLines, foldLines, loadInThreads } from "../../src/actors/conversation/store/load-rollout.js";
+import { fileLines, foldLines, loadLargeRollout } from "../../src/actors/conversation/store/load-rollout.js";
 import { fileStore } from "../../src/actors/conversation/store/file-store.js";
 import type { StoredState } from "../../src/actors/conversation/store/store.js";
 import { CorruptedRolloutError } from "../../src/base/errors.js";
@@ -47,7 +47,7 @@ test(
       const segmentBytes = random.magnitude(50, 10_000);
       const rollout = { path, conversationId: id, bytes: content.length, segmentBytes };
       const here = await outcomeOf(foldLines(fileLines(path, id)));
-      const there = await outcomeOf(loadInThreads(pool, rollout)).catch(String);
+      const there = await outcomeOf(loadLargeRollout(pool, rollout)).catch(String);
       if (!isDeepStrictEqual(here, there)) wrong.push(`file ${file} in ${segmentBytes} bytes (${damages.join(", ")})`);
       seen[typeof here === "string" ? "refused" : "read"] += 1;
     }

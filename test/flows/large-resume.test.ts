@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { fileLines, foldLines, loadInThreads } from "../../src/actors/conversation/store/load-rollout.js";
+import { fileLines, foldLines, loadLargeRollout } from "../../src/actors/conversation/store/load-rollout.js";
 import { fileStore } from "../../src/actors/conversation/store/file-store.js";
 import type { StoredState } from "../../src/actors/conversation/store/store.js";
 import { ConversationNotFoundError, CorruptedRolloutError } from "../../src/base/errors.js";
@@ -44,10 +44,10 @@ async function damage(path: string, text: string): Promise<number> {
   return number;
 }
 
-/** Options that split a file into many short ranges, some of them shorter than a line. */
-async function inThreads(pool: CpuPool, path: string): Promise<StoredState> {
+/** Splits a file into many short ranges, some of them shorter than a line. */
+async function inSegments(pool: CpuPool | undefined, path: string): Promise<StoredState> {
   const { size: bytes } = await stat(path);
-  return await loadInThreads(pool, { path, conversationId: id, bytes, segmentBytes: 10_000 });
+  return await loadLargeRollout(pool, { path, conversationId: id, bytes, segmentBytes: 10_000 });
 }
 
 function deepLine(levels: number): string {
@@ -80,20 +80,21 @@ test("a damaged large rollout is refused with the same message as a small one", 
   );
 });
 
-test("a rollout read in threads equals the same rollout read in the main thread", async () => {
+test("a rollout of which only the effective lines are folded, in threads or here, gives the same conversation", async () => {
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
   await appendFile(path, '{"timestamp":"","type":"of_tomorrow"}\n{"timestamp":"2026-11');
   const here = await foldLines(fileLines(path, id));
   expect(here).toMatchObject({ skipped: 1, state: { openTurn: { id: "open" } } });
   expect(here.state.history).toHaveLength(1_001);
-  expect(await inThreads(openPool(), path)).toEqual(here);
+  expect(await inSegments(openPool(), path)).toEqual(here);
+  expect(await inSegments(undefined, path)).toEqual(here);
 });
 
 test("a rollout without a replaced history is read in the main thread", async () => {
   const { path } = await rolloutOf(small);
   const here = await foldLines(fileLines(path, id));
-  expect(await inThreads(openPool(), path)).toEqual(here);
+  expect(await inSegments(openPool(), path)).toEqual(here);
 });
 
 test("text that only looks like a replaced history does not count as one", async () => {
@@ -108,7 +109,7 @@ test("text that only looks like a replaced history does not count as one", async
     await appendFile(path, `${JSON.stringify({ timestamp: "", ...line })}\n`);
     const here = await foldLines(fileLines(path, id));
     expect(here.state.history.length).toBeGreaterThan(10);
-    expect(await inThreads(pool, path)).toEqual(here);
+    expect(await inSegments(pool, path)).toEqual(here);
   }
 });
 
@@ -118,7 +119,7 @@ test("an oversized summary does not hide the line it is in", async () => {
   await appendFile(path, `${JSON.stringify({ timestamp: "", type: "compacted", payload })}\n`);
   const here = await foldLines(fileLines(path, id));
   expect(here.state.history).toEqual([summary]);
-  expect(await inThreads(openPool(), path)).toEqual(here);
+  expect(await inSegments(openPool(), path)).toEqual(here);
 });
 
 test("every kind of damage gives the same error from a thread", async () => {
@@ -129,7 +130,7 @@ test("every kind of damage gives the same error from a thread", async () => {
     await appendCompaction(path);
     const here = await errorOf(foldLines(fileLines(path, id)));
     expect(here).toMatchObject({ name: "CorruptedRolloutError", line });
-    expect(await errorOf(inThreads(pool, path))).toStrictEqual(here);
+    expect(await errorOf(inSegments(pool, path))).toStrictEqual(here);
   }
 });
 
@@ -137,13 +138,13 @@ test("a line nested to the depth limit is passed on, and a deeper one is refused
   const { path } = await rolloutOf(small);
   await appendCompaction(path);
   await appendFile(path, deepLine(maxLineDepth - 2));
-  const { bytes, state } = await inThreads(openPool(), path);
+  const { bytes, state } = await inSegments(openPool(), path);
   expect(bytes).toBe((await stat(path)).size);
   expect(state.history.at(-1)).toMatchObject({ content: [] });
   await appendFile(path, deepLine(maxLineDepth));
   const here = await errorOf(foldLines(fileLines(path, id)));
   expect(here).toMatchObject({ name: "CorruptedRolloutError", detail: "nested too deeply" });
-  expect(await errorOf(inThreads(openPool(), path))).toStrictEqual(here);
+  expect(await errorOf(inSegments(openPool(), path))).toStrictEqual(here);
 });
 
 test("a rollout whose metadata is not in its first line is read the same way", async () => {
@@ -153,12 +154,12 @@ test("a rollout whose metadata is not in its first line is read the same way", a
   await writeFile(path, [...lines.slice(0, -1), first, ""].join("\n"));
   const here = await foldLines(fileLines(path, id));
   expect(here.state.meta).toBeDefined();
-  expect(await inThreads(openPool(), path)).toEqual(here);
+  expect(await inSegments(openPool(), path)).toEqual(here);
 });
 
 test("a missing file is reported as not found by threads too", async () => {
   const { path } = await rolloutOf(small);
-  const loading = loadInThreads(openPool(), { path: `${path}.missing`, conversationId: id, bytes: small });
+  const loading = loadLargeRollout(openPool(), { path: `${path}.missing`, conversationId: id, bytes: small });
   expect(await errorOf(loading)).toBeInstanceOf(ConversationNotFoundError);
 });
 

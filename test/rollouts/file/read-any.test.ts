@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileLines, foldLines, loadInThreads } from "../../../src/actors/conversation/store/load-rollout.js";
+import { fileLines, foldLines, loadLargeRollout } from "../../../src/actors/conversation/store/load-rollout.js";
 import { apply, type ConversationState, emptyState } from "../../../src/actors/conversation/state/state.js";
 import { CorruptedRolloutError } from "../../../src/base/errors.js";
 import { RolloutLine } from "../../../src/messages/rollout-line.js";
@@ -72,7 +72,7 @@ test("a file read in any number of chunks gives the same conversation", async ()
       await writeFile(path, content);
       const rollout = { path, conversationId: "conv", bytes: content.length, segmentBytes };
       const whole = await foldLines(fileLines(path, "conv")).catch(refusal);
-      expect(await loadInThreads(closed, rollout).catch(refusal)).toEqual(whole);
+      expect(await loadLargeRollout(closed, rollout).catch(refusal)).toEqual(whole);
     }),
     { numRuns: 200 },
   );

@@ -41,14 +41,17 @@ import { makeDurableDirectory } from "../../rollout-writer/durable-directory.js"
 import type { OpenRequest, Rollout } from "../../rollout-writer/rollout.js";
 import { type RolloutOutbox, unsavedRollout } from "../../rollout-writer/outbox.js";
 import { saveFailureReason } from "../../rollout-writer/save-failure.js";
-import { fileLines, lazyFileLines, foldLines, loadInThreads } from "./load-rollout.js";
+import { fileLines, lazyFileLines, foldLines, loadLargeRollout } from "./load-rollout.js";
 import { snapshotPlaces, type OpenedRollout, type Store, type StoreOpen } from "./store.js";
 
 /** Maximum number of cached paths; resuming asks for the same few again and again. */
 const maxKnown = 1_000;
 
-/** Larger files are read in threads; for smaller ones, starting a thread takes longer than reading. */
+/** Of larger files only the lines that still have an effect are validated and folded. */
 const maxOwnBytes = 4 * 1024 * 1024;
+
+/** Starting two threads takes more CPU time than reading so many bytes in this one. */
+const minBytesForThreads = 16 * 1024 * 1024;
 
 interface FileStoreParts {
   readonly places: ConversationPlaces;
@@ -182,7 +185,7 @@ export function fileStore(parts: FileStoreParts): Store {
       if (bytes <= maxOwnBytes) return await foldLines(fileLines(path, conversationId));
       // It is usually opened next, so the writer's thread starts meanwhile.
       outbox?.start();
-      return await loadInThreads(pool, { path, conversationId, bytes });
+      return await loadLargeRollout(bytes < minBytesForThreads ? undefined : pool, { path, conversationId, bytes });
     },
     open: async (request) => {
       const { conversationId, mode, force } = request;

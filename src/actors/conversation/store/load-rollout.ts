@@ -22,15 +22,16 @@ const shownBytes = 16 * 1024 * 1024;
 const maxParallelSegments = 3;
 
 /**
- * Same result as `foldLines`. If the history was replaced near the end, most lines have no effect, and threads read the
- * file; otherwise all lines are needed here, and transferring them would take longer than reading them.
+ * Same result as `foldLines`. If the history was replaced near the end, most lines have no effect, and threads of the
+ * pool, if any, read the file; otherwise all lines are needed here, and transferring them would take longer than reading
+ * them.
  */
-export async function loadInThreads(pool: CpuPool, rollout: LargeRollout): Promise<StoredState> {
+export async function loadLargeRollout(pool: CpuPool | undefined, rollout: LargeRollout): Promise<StoredState> {
   return (await foldSegments(pool, rollout)) ?? (await foldLines(fileLines(rollout.path, rollout.conversationId)));
 }
 
 /** Returns undefined for an invalid rollout, or one whose lines would nearly all have to be transferred. */
-async function foldSegments(pool: CpuPool, rollout: LargeRollout): Promise<StoredState | undefined> {
+async function foldSegments(pool: CpuPool | undefined, rollout: LargeRollout): Promise<StoredState | undefined> {
   const { path, conversationId } = rollout;
   const replacedAt = await findReplacement(path, conversationId, rollout.bytes);
   if (replacedAt === undefined) return undefined;
@@ -40,7 +41,7 @@ async function foldSegments(pool: CpuPool, rollout: LargeRollout): Promise<Store
   const segments = segmentsOf(rollout, parts, replacedAt);
   const reading = inOrder(segments, maxParallelSegments, async (segment) => ({
     segment,
-    condensed: await condenseInThread(pool, segment),
+    condensed: await (pool === undefined ? condenseRollout(segment) : condenseInThread(pool, segment)),
   }));
   const fold = new CheckedFold();
   let [lines, bytes] = [0, 0];
