@@ -20,6 +20,7 @@ import {
 } from "../config/project/active-conversation.js";
 import { ConversationManager } from "../manager.js";
 import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
+import type { Settings } from "../messages/actors/conversation.js";
 import type { SaveOutcome } from "../messages/actors/rollout-writer.js";
 import type { ReviewDecision } from "../messages/tools/approval.js";
 import type { RuleLists } from "../messages/tools/permissions.js";
@@ -76,8 +77,18 @@ export class Workspace implements AsyncDisposable {
    * other command fails.
    */
   plan(command: "chat" | "other" = "chat"): { provider: string; model: string; notice: string | undefined } {
+    const { settings, notice } = this.#resolve(command);
+    return { provider: settings.provider, model: settings.model, notice };
+  }
+
+  /** The settings that a new conversation would have. */
+  plannedSettings(): Settings {
+    return this.#resolve("chat").settings;
+  }
+
+  #resolve(command: "chat" | "other") {
     const { terminal } = this.#context;
-    const { settings, notice } = explained(() =>
+    return explained(() =>
       resolveSettings({
         config: this.config,
         conversation: this.#changes,
@@ -87,10 +98,9 @@ export class Workspace implements AsyncDisposable {
         command,
       }),
     );
-    return { provider: settings.provider, model: settings.model, notice };
   }
 
-  async create(options: Pick<ConversationConfig, "id" | "name" | "effort"> = {}): Promise<NewConversation> {
+  async create(options: ConversationConfig = {}): Promise<NewConversation> {
     const { cwd } = this.#context.terminal;
     const config = { cwd, ...this.#changes, ...options };
     const created = await explainedAsync(this.#manager.newConversation(config));
@@ -99,10 +109,7 @@ export class Workspace implements AsyncDisposable {
   }
 
   /** Resumes an existing conversation. One that only Codex may write is continued in a copy. */
-  async resume(
-    { id, path }: Target,
-    options: Pick<ResumeConfig, "allowEmpty" | "withoutKey" | "effort">,
-  ): Promise<Conversation> {
+  async resume({ id, path }: Target, options: Omit<ResumeConfig, "force">): Promise<Conversation> {
     this.#context.about(id);
     const { force = false } = this.#context.flags;
     const config = { ...this.#changes, ...this.#folder(), ...options, force };

@@ -22,7 +22,7 @@ export interface SettingRow {
    */
   readonly shortName?: string;
   /** The part of docs/config.md that lists the setting. */
-  readonly section: "model" | "permissions" | "turn" | "compaction" | "knowledge" | "storage" | "tables";
+  readonly section: "model" | "permissions" | "turn" | "compaction" | "knowledge" | "terminal" | "storage" | "tables";
   /** The documented default, if the value alone is not clear enough. */
   readonly defaultText?: string;
   readonly description: string;
@@ -421,6 +421,39 @@ export const settingsTable = {
     otherName: "persistence.exportDirectory",
     section: "storage",
     description: "where exports are written",
+  },
+  "terminal.screen": {
+    schema: (s) => s.boolean,
+    kind: "boolean",
+    default: true,
+    scope: "user",
+    section: "terminal",
+    description: "`false` opens the plain prompt instead of the interactive screen, like `--plain`",
+  },
+  "terminal.theme": {
+    schema: (s) => s.enum(["auto", "dark", "light", "none"]),
+    kind: "text",
+    default: "auto",
+    scope: "user",
+    section: "terminal",
+    description: "the colours: `auto` follows the terminal's background, `none` uses no colour",
+  },
+  "terminal.keys": {
+    schema: (s) => s.enum(["emacs", "vi"]),
+    kind: "text",
+    default: "emacs",
+    scope: "user",
+    section: "terminal",
+    description: "the keys of the editor: `emacs` or `vi`",
+  },
+  "terminal.notifications": {
+    schema: (s) => s.enum(["auto", "osc", "bell", "off"]),
+    kind: "text",
+    default: "auto",
+    scope: "user",
+    section: "terminal",
+    description:
+      "how a conversation out of sight reports that it needs you or has ended: a desktop notification of the terminal (`osc`), its `bell`, or `off`; `auto` uses the notification where the terminal is known to have it",
   },
   "persistence.enabled": {
     schema: (s) => s.boolean,

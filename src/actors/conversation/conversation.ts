@@ -20,7 +20,7 @@ import { noTokens } from "../../messages/token-usage.js";
 import { inputText } from "../../messages/user-input.js";
 import type { Actor, Run } from "../runtime/actor.js";
 import { Approvals } from "./calls/approvals.js";
-import { unstartedCalls } from "./calls/call-items.js";
+import { type RunnableCallItem, unstartedCalls } from "./calls/call-items.js";
 import { contextUsage, previewCompaction, summarizeItems } from "./compaction/context-usage.js";
 import { runQueuedChange, undoChanges } from "./turn/between-turns.js";
 import { noteCompactorEvent } from "./compaction/compaction.js";
@@ -386,7 +386,13 @@ export const conversation: Actor<
       },
       servers_described: () => void (isListing = false),
       list_custom_prompts: unsupported,
-      run_user_shell_command: unsupported,
+      run_user_shell_command: ({ command }, _signal, id) => {
+        if (command.trim() === "") return refuse("the command is empty", id);
+        const items = [{ type: "text" as const, text: `!${command}` }];
+        const input = { submissionId: id, isRecorded: false, key: undefined, items, settings: cell.settings };
+        const userCall = userShellCall(id, command);
+        enqueue({ kind: "input", ...input, outputSchema: undefined, isOutside: false, userCall }, cell.queue);
+      },
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
         for (const work of [...cell.steered.splice(0), ...cell.queue.splice(0)]) refuseWork(work, shutdownRefusal);
@@ -448,6 +454,12 @@ function knownSubmission(
     work?.kind === "input" && (work.submissionId === submissionId || (key !== undefined && work.key === key));
   const waiting = [running, ...steered, ...queue].find(isMeant);
   return waiting?.submissionId ?? state.submissions.get(key ?? submissionId);
+}
+
+/** The call of a command that the user has typed. It goes through the same approval and sandbox as one of the model. */
+function userShellCall(submissionId: string, command: string): RunnableCallItem {
+  const args = JSON.stringify({ command: ["sh", "-c", command] });
+  return { type: "function_call", name: "shell", arguments: args, call_id: `user_${submissionId}` };
 }
 
 type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };

@@ -208,7 +208,7 @@ const commandTable = {
     usage: "resume [id]",
     description: "Make a saved conversation (id, name or file) the active one",
     examples: ["cody resume --last", 'cody resume "parser rewrite"'],
-    flags: ["codex", "last", "fork", "recordedCwd", ...choiceFlags, "force", ...settingFlags],
+    flags: ["codex", "last", "fork", "recordedCwd", ...choiceFlags, "force", ...settingFlags, ...toolFlags, "plain"],
     writes: true,
   }),
   fork: command({
@@ -523,6 +523,7 @@ const commandTable = {
       "force",
       ...settingFlags,
       ...toolFlags,
+      "plain",
       "list",
       "limit",
       "cursor",

@@ -57,6 +57,11 @@ const flagTable = {
     description: "Do not save this run",
     setting: "persistence.enabled",
   },
+  plain: {
+    kind: "switch",
+    description: "Use the plain prompt: words instead of symbols, nothing is redrawn",
+    setting: "terminal.screen",
+  },
   layout: {
     kind: "text",
     value: "<layout>",

@@ -13,7 +13,7 @@ export interface Exit {
   readonly signal?: number | undefined;
 }
 
-const patienceMs = 30_000;
+const patienceMs = 20_000;
 
 /** A program in a pseudo-terminal whose screen an emulator draws. It is killed when disposed. */
 export class PtyProgram implements AsyncDisposable {

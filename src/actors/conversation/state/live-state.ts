@@ -1,4 +1,5 @@
 import { GrowingText } from "../../../base/text/growing-text.js";
+import type { RunnableCallItem } from "../calls/call-items.js";
 import type { MirrorChange, Settings, TurnStatus } from "../../../messages/actors/conversation.js";
 import type { EventMsg } from "../../../messages/event.js";
 import type { OutputSchema } from "../../../messages/output-schema.js";
@@ -29,6 +30,8 @@ export interface QueuedInput {
   readonly outputSchema: OutputSchema | undefined;
   /** Whether the items contain content from outside the project that the user did not write. */
   readonly isOutside: boolean;
+  /** A call that the user makes: the turn runs it and asks no model. */
+  readonly userCall?: RunnableCallItem;
 }
 
 /** Another operation that changes the history, and therefore waits until no turn runs. */

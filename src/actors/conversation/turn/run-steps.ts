@@ -83,11 +83,21 @@ export type TurnEnd =
   | { readonly status: "failed"; readonly failure: Failure; readonly lastAgentMessage: string | null }
   | { readonly status: "aborted" };
 
-/** Calls the model until it requests no more tools and no message was added; `leftOver` are the calls that an earlier process had not run. */
+/** The calls that run before the model is asked. */
+export interface FirstCalls {
+  /** Those that an earlier process had not run. */
+  readonly leftOver: readonly RunnableCallItem[];
+  /** A call of the user: no model is asked, unless a message is added meanwhile. */
+  readonly userCall?: RunnableCallItem;
+}
+
+export const noCalls: FirstCalls = { leftOver: [] };
+
+/** Runs the first calls, and calls the model until it requests no more tools and no message was added. */
 export async function runSteps(
   context: StepContext,
   turn: ActiveTurn,
-  leftOver: readonly RunnableCallItem[],
+  { leftOver, userCall }: FirstCalls,
   signal: AbortSignal,
 ): Promise<TurnEnd> {
   const { budget } = context;
@@ -100,13 +110,17 @@ export async function runSteps(
   let waiting: readonly PendingCall[] = leftOver.map((call) => ({ call, isLeftOver: true }));
   /** Set when the model has requested no more tools. */
   let answered: TurnEnd | undefined;
+  if (userCall !== undefined) {
+    waiting = [{ call: userCall, isLeftOver: false }];
+    answered = { status: "completed", lastAgentMessage, isTruncated: false };
+  }
   for (;;) {
     const end = await context.runCalls(waiting);
     if (waiting.length > 0) await yieldFairly("begin");
     if (end === "stopped") return { status: "aborted" };
     const isCutOff = end === "cut_off" || signal.aborted || budget.exceeded !== undefined;
     const isSteered = !isCutOff && (await context.recordSteered());
-    if (answered !== undefined && !isSteered) return answered;
+    if (answered !== undefined && !isSteered && !(isCutOff && userCall !== undefined)) return answered;
     if (isCutOff || signal.aborted) return cutOff();
     await context.compactIfDue();
     const { outcome, calls, ...step } = await runFittingStep(context, turn, reasoningMode);

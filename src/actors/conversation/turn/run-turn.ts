@@ -12,7 +12,7 @@ import { AutoCompaction } from "../compaction/compaction.js";
 import { type ConversationCell, type QueuedInput, ActiveTurn } from "../state/live-state.js";
 import { type Settings, toTurnContext } from "../state/settings.js";
 import type { Recording } from "./recording.js";
-import { runSteps, type StepContext, type TurnEnd } from "./run-steps.js";
+import { type FirstCalls, noCalls, runSteps, type StepContext, type TurnEnd } from "./run-steps.js";
 import type { ModelCallGate } from "./call-model.js";
 import { TurnBudget } from "./turn-budget.js";
 import { hookMessage, promptHooks, startHooks, StopHooks, type TurnStart } from "./turn-hooks.js";
@@ -38,7 +38,10 @@ export async function runTurn(context: ConversationContext, input: QueuedInput, 
   if ("block" in started) return await refuseTurn(context, turn, started.block);
   recordContext(context, turn, input);
   recordMessage(context, input, started.contexts);
-  await runTurnToEnd(context, turn, { settings: input.settings, outputSchema: input.outputSchema }, [], signal);
+  const { settings, outputSchema, userCall } = input;
+  if (userCall !== undefined) context.recording.line({ type: "response_item", payload: userCall }, turn.submissionId);
+  const calls = userCall === undefined ? noCalls : { leftOver: [], userCall };
+  await runTurnToEnd(context, turn, { settings, outputSchema }, calls, signal);
 }
 
 /** Ends a turn whose message a hook blocks. The message is not recorded, because it may be blocked for its content. */
@@ -68,7 +71,7 @@ export async function continueTurn(context: ConversationContext, open: OpenTurn,
   if (outsideSource !== null) turn.noteOutside(outsideSource);
   // The current settings apply, not the recorded ones: a file must not grant rights.
   const request = { settings: context.cell.settings, outputSchema: recordedSchema(context.cell, turnId) };
-  await runTurnToEnd(context, turn, request, leftOver, signal);
+  await runTurnToEnd(context, turn, request, { leftOver }, signal);
 }
 
 function beginTurn(
@@ -95,7 +98,7 @@ async function runTurnToEnd(
   context: ConversationContext,
   turn: ActiveTurn,
   request: TurnRequest,
-  leftOver: readonly RunnableCallItem[],
+  first: FirstCalls,
   signal: AbortSignal,
 ): Promise<void> {
   const { cell, recording } = context;
@@ -131,13 +134,13 @@ async function runTurnToEnd(
     eventRoom: () => context.eventRoom(),
     runCalls: (waiting) => calls.run(waiting),
   };
-  let end = await runSteps(steps, turn, leftOver, signal);
+  let end = await runSteps(steps, turn, first, signal);
   const stopHooks = new StopHooks(context, settings, id);
-  while (end.status === "completed") {
+  while (end.status === "completed" && first.userCall === undefined) {
     const reason = await stopHooks.reasonToContinue(end.lastAgentMessage, budget.signal);
     if (reason === undefined) break;
     recording.line({ type: "response_item", payload: hookMessage(reason) }, id);
-    end = await runSteps(steps, turn, [], signal);
+    end = await runSteps(steps, turn, noCalls, signal);
   }
   await calls.end();
   // A later interrupt comes too late: the line that ends the turn is written without a pause.

@@ -3,31 +3,56 @@ import { visible } from "../../../base/text/visible.js";
 import { commandRows } from "../../conversations/project-commands.js";
 import { readProjectCommands } from "../../../config/project/project-config.js";
 import { setTrust } from "../../../config/project/trust.js";
-import { type CommandContext, printLine } from "../../context.js";
+import { type CommandContext, type ContextOf, printLine } from "../../context.js";
 import { chooseByFlags } from "../../conversations/choose-conversation.js";
+import { effectiveSetting } from "../../../config/settings/effective-settings.js";
+import { mayHaveScreen, ScreenContext } from "../../terminal/interactive/screen-output.js";
 import { refusingApprover } from "../../terminal/approval.js";
 import { watchSignals, type Interruption } from "../../terminal/interruption.js";
 import { converse } from "../../terminal/prompt/converse.js";
 import { CurrentConversation } from "../../terminal/prompt/current-conversation.js";
+import { plainContext } from "../../terminal/prompt/plain-output.js";
 import { Prompt } from "../../terminal/prompt/prompt.js";
 import { isSlashCommand, slashCommand } from "../../terminal/prompt/slash-commands.js";
 import { readLines, withPipedInput } from "../../terminal/read-input.js";
 import { exitCodeOf } from "../../terminal/turn-player.js";
+import { loadSettings } from "../../load-settings.js";
 import { openWorkspace } from "../../workspace.js";
 
-export async function interactiveCommand(context: CommandContext): Promise<number> {
-  const { stdin, stdout } = context.terminal;
-  const isInteractive = stdin.isTTY === true && stdout.isTTY && !context.flags.json;
-  if (isInteractive) await askTrust(context);
+export async function interactiveCommand(given: ContextOf<"">): Promise<number> {
+  const { stdin, stdout } = given.terminal;
+  const isInteractive = stdin.isTTY === true && stdout.isTTY && !given.flags.json;
+  if (isInteractive) await askTrust(given);
+  const output = isInteractive && mayHaveScreen(given) ? new ScreenContext(given) : undefined;
+  try {
+    return await converseIn(output?.context ?? given, { isInteractive, output });
+  } finally {
+    await output?.close();
+  }
+}
+
+interface PromptKind {
+  readonly isInteractive: boolean;
+  /** Absent where there can be no interactive screen. */
+  readonly output: ScreenContext<ContextOf<"">> | undefined;
+}
+
+async function converseIn(given: ContextOf<"">, { isInteractive, output }: PromptKind): Promise<number> {
+  const isPlain = isInteractive && !(await wantsScreen(given));
+  const context = isPlain ? plainContext(given) : given;
   await using workspace = await openWorkspace(context, {
     source: isInteractive ? "interactive" : "non_interactive",
     control: "cli",
   });
   const activity = isInteractive ? "stdout" : "stderr";
   const choice = (await chooseByFlags(context, workspace)) ?? { type: "new" };
-  const current = await CurrentConversation.open({ context, workspace, activity }, choice);
   const prompt = context.args.join(" ");
-  if (isInteractive) return await converse(context, current, prompt);
+  if (output !== undefined && !isPlain) {
+    const { runScreen } = await import("../../terminal/interactive/app.js");
+    return await runScreen({ output, workspace, choice, first: prompt });
+  }
+  const current = await CurrentConversation.open({ context, workspace, activity }, choice);
+  if (isInteractive) return await converse(context, current, { first: prompt, isPlain });
   using interruption = watchSignals(context.terminal);
   const messages = await current.countMessages();
   if (messages > 0) await context.tell(`Resumed conversation with ${counted(messages, "message")}`);
@@ -35,6 +60,11 @@ export async function interactiveCommand(context: CommandContext): Promise<numbe
     ? answerLines(context, current, interruption)
     : answerPrompt(context, current, interruption, prompt));
   return interruption.exitCode ?? exitCode;
+}
+
+/** False for the plain prompt, by `--plain` or the configuration. */
+async function wantsScreen(context: ContextOf<"">): Promise<boolean> {
+  return effectiveSetting((await loadSettings(context)).values, "terminal.screen");
 }
 
 /**
@@ -123,7 +153,7 @@ async function answerLines(
     if (line.trim() === "") continue;
     const command = isSlashCommand(line) ? slashCommand(line) : undefined;
     if (command !== undefined) {
-      if ((await command(context, current, signal)) === "leave") break;
+      if ((await command({ context, current, signal })) === "leave") break;
       continue;
     }
     outcomes.add(await (await current.player()).play(line, options));

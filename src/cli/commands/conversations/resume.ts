@@ -4,6 +4,8 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, type SharedContext, printResult } from "../../context.js";
 import { findTarget } from "../../conversations/choose-conversation.js";
 import { newestConversation } from "../../conversations/project-conversations.js";
+import { effectiveSetting } from "../../../config/settings/effective-settings.js";
+import { mayHaveScreen, ScreenContext } from "../../terminal/interactive/screen-output.js";
 import { terminalApprover } from "../../terminal/approval.js";
 import { watchSignals, type Interruption } from "../../terminal/interruption.js";
 import { rendererFor, problemRenderer } from "../../terminal/render.js";
@@ -14,7 +16,29 @@ import { openWorkspace, type Workspace, type Target } from "../../workspace.js";
  * Really resumes the conversation, which reads the whole file and takes its lock, so that a success here means `chat`
  * will work. A turn that waits for an approval continues, because leaving would end it.
  */
-export async function resumeCommand(context: ContextOf<"resume">): Promise<number> {
+export async function resumeCommand(given: ContextOf<"resume">): Promise<number> {
+  if (!mayHaveScreen(given)) return await resumeByLines(given);
+  const output = new ScreenContext(given);
+  try {
+    await using workspace = await openWorkspace(output.context, { source: "interactive", control: "cli" });
+    if (effectiveSetting(workspace.config, "terminal.screen")) {
+      const target = await resumeTarget(output.context, workspace);
+      const id = given.flags.fork ? (await workspace.fork(target)).conversationId : target.id;
+      const { runScreen } = await import("../../terminal/interactive/app.js");
+      return await runScreen({
+        output,
+        workspace,
+        choice: given.flags.fork ? { type: "resume", id } : { type: "resume", ...target },
+        first: "",
+      });
+    }
+  } finally {
+    await output.close();
+  }
+  return await resumeByLines(given);
+}
+
+async function resumeByLines(context: ContextOf<"resume">): Promise<number> {
   using interruption = watchSignals(context.terminal);
   await using workspace = await openWorkspace(context);
   const target = await resumeTarget(context, workspace);

@@ -8,24 +8,38 @@ import { type Approver, askForApproval, approvalPrompt } from "../approval.js";
 import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
-import { Prompt } from "./prompt.js";
+import { plainMark } from "./plain-output.js";
+import { Prompt, promptMark } from "./prompt.js";
 import { isPromptCommand, promptText } from "./server-prompts.js";
-import { isSlashCommand, slashCommand } from "./slash-commands.js";
+import { isSlashCommand, slashCommand, unknownCommandText } from "./slash-commands.js";
 
 const hint = "Press Ctrl-C again to exit, or type /exit.";
 
-/** Runs the interactive prompt until the user leaves; resolves with the exit code. A first message is sent at once. */
-export async function converse(context: CommandContext, current: CurrentConversation, first = ""): Promise<number> {
+interface ConverseOptions {
+  /** Sent at once. */
+  readonly first: string;
+  /** Words stand for symbols. */
+  readonly isPlain: boolean;
+}
+
+/** Runs the prompt line by line until the user leaves; resolves with the exit code. */
+export async function converse(
+  context: CommandContext,
+  current: CurrentConversation,
+  { first, isPlain }: ConverseOptions,
+): Promise<number> {
   const { stdin, stdout } = context.terminal;
   const lines = new TypedLines();
   let turn: AbortController | undefined;
   let askedOnce = false;
 
-  const prompt = await Prompt.open(stdin, stdout.stream, {
-    line: (text) => lines.push(text),
+  const mark = isPlain ? plainMark : promptMark;
+  const listener = {
+    line: (text: string) => lines.push(text),
     interrupt: () => interrupt(),
     end: () => lines.end(0),
-  });
+  };
+  const prompt = await Prompt.open(stdin, stdout.stream, listener, mark);
   // A dumb terminal would print the escape sequence as text.
   if (context.terminal.env["TERM"] !== "dumb") prompt.markPastes();
   function interrupt(): void {
@@ -106,8 +120,8 @@ async function answer(
     }
     const command = slashCommand(text);
     const ask = (question: string) => prompt.ask(question, options.signal);
-    if (command !== undefined) return await command(context, current, options.signal, ask);
-    await context.tell(`✗ Unknown command ${text.split(/\s/, 1)[0]}. Type /help for commands.`);
+    if (command !== undefined) return await command({ context, current, signal: options.signal, ask });
+    await context.tell(unknownCommandText(text));
     return "stay";
   });
   return done ?? "stay";

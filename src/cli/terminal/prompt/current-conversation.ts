@@ -1,41 +1,42 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { newConversationId } from "../../../actors/conversation/open/open-conversation.js";
-import type { ConversationPlaces } from "../../../config/paths.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import type { Choice } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { type ActivityOutput, rendererFor } from "../render.js";
 import { type PlayOptions, TurnPlayer, type TurnOutcome } from "../turn-player.js";
-import type { Workspace } from "../../workspace.js";
-
-interface ConversationStatus {
-  readonly id: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly turns: number;
-  readonly tokens: number;
-  /** In US dollars, if the model's price is known. */
-  readonly cost: number | undefined;
-  readonly file: string | null;
-}
+import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { Target, Workspace } from "../../workspace.js";
+import {
+  changeSettings,
+  type PromptConversation,
+  type ResumeOptions,
+  type SettingsChange,
+  type ShownSettings,
+  statusOf,
+  type Surroundings,
+  surroundingsOf,
+} from "./prompt-conversation.js";
 
 /** The parts an interactive conversation needs to play turns. */
-interface Surroundings {
+interface ConversationParts {
   readonly context: CommandContext;
   readonly workspace: Workspace;
   readonly activity: ActivityOutput;
 }
 
 /** The conversation of an interactive run. A new one has an id at once, and a file after the first message. */
-export class CurrentConversation {
+export class CurrentConversation implements PromptConversation {
   #id: string;
   #player: TurnPlayer | undefined;
   readonly #context: CommandContext;
   readonly #workspace: Workspace;
   readonly #activity: ActivityOutput;
-  readonly #plan: { readonly provider: string; readonly model: string };
+  #plan: ShownSettings;
+  /** The settings that were chosen before the first message. */
+  #chosen: ConversationConfig = {};
 
-  private constructor({ context, workspace, activity }: Surroundings, plan: CurrentConversation["labels"]) {
+  private constructor({ context, workspace, activity }: ConversationParts, plan: ShownSettings) {
     this.#context = context;
     this.#workspace = workspace;
     this.#activity = activity;
@@ -43,13 +44,13 @@ export class CurrentConversation {
     this.#id = newConversationId();
   }
 
-  static async open(surroundings: Surroundings, choice: Choice): Promise<CurrentConversation> {
+  static async open(surroundings: ConversationParts, choice: Choice): Promise<CurrentConversation> {
     const { context, workspace } = surroundings;
     if (choice.type === "new") {
       const plan = workspace.plan();
       if (choice.why !== undefined) await context.tell(`${choice.why}: starting a new one`);
       if (plan.notice !== undefined) await context.tell(plan.notice);
-      return new CurrentConversation(surroundings, plan);
+      return new CurrentConversation(surroundings, workspace.plannedSettings());
     }
     const conversation = await workspace.resume(choice, { allowEmpty: true });
     if (conversation.notice !== undefined) await context.tell(conversation.notice);
@@ -66,10 +67,8 @@ export class CurrentConversation {
     return this.#workspace;
   }
 
-  /** The places where this conversation and the others of its project are stored. */
-  get surroundings(): { readonly places: ConversationPlaces; readonly projectRoot: string; readonly enabled: boolean } {
-    const { places, key, config } = this.#workspace;
-    return { places, projectRoot: key.projectRoot, enabled: config.persistence.enabled };
+  get surroundings(): Surroundings {
+    return surroundingsOf(this.#workspace);
   }
 
   /** Undefined before the first message. */
@@ -77,21 +76,16 @@ export class CurrentConversation {
     return this.#player;
   }
 
-  get labels(): { readonly provider: string; readonly model: string } {
+  get settings(): ShownSettings {
     return this.#player?.conversation.settings ?? this.#plan;
   }
 
-  get status(): ConversationStatus {
-    const conversation = this.#player?.conversation;
-    return {
-      id: this.#id,
-      provider: this.labels.provider,
-      model: this.labels.model,
-      turns: conversation?.turns ?? 0,
-      tokens: conversation?.usage?.total_token_usage.total_tokens ?? 0,
-      cost: conversation?.usage?.cost?.total_usd,
-      file: conversation?.rolloutPath ?? null,
-    };
+  get labels(): { readonly provider: string; readonly model: string } {
+    return this.settings;
+  }
+
+  get status() {
+    return statusOf(this);
   }
 
   /** Counts the messages of the user and the model. */
@@ -108,8 +102,27 @@ export class CurrentConversation {
 
   async player(): Promise<TurnPlayer> {
     if (this.#player !== undefined) return this.#player;
-    const { conversation } = await this.#workspace.create({ id: this.#id });
+    const { conversation } = await this.#workspace.create({ ...this.#chosen, id: this.#id });
     return await this.#setConversation(conversation);
+  }
+
+  async change(change: SettingsChange): Promise<void> {
+    const conversation = this.#player?.conversation;
+    if (conversation === undefined) {
+      this.#chosen = { ...this.#chosen, ...change };
+      this.#plan = { ...this.#plan, ...change };
+      return;
+    }
+    const changed = await changeSettings(conversation, this.#workspace, change);
+    if (changed !== conversation) await this.#setConversation(changed);
+  }
+
+  async resume(target: Target, options: ResumeOptions = {}): Promise<void> {
+    const old = this.#player?.conversation;
+    const conversation = await this.#workspace.resume(target, { allowEmpty: true, ...options });
+    if (conversation === old) return;
+    await this.#setConversation(conversation);
+    await old?.shutdown();
   }
 
   /** Leaves the conversation unchanged and starts another. */

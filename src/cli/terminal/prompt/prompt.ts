@@ -16,7 +16,7 @@ interface PromptListener {
   end(): void;
 }
 
-const promptText = "› ";
+export const promptMark = "› ";
 /** Precedes the lines of a paste after the first. */
 const furtherText = "  ";
 
@@ -29,6 +29,8 @@ interface Key {
 /** The line editor of the terminal. While it is hidden, typed text is kept, and shown when the prompt returns. */
 export class Prompt {
   readonly #input: Input;
+  /** Stands before what is typed. */
+  readonly #mark: string;
   readonly #output: PromptOutput;
   readonly #pastes: Pastes;
   readonly #listener: PromptListener;
@@ -47,7 +49,12 @@ export class Prompt {
     this.#readline.write(line);
   };
 
-  private constructor(input: Input, output: PromptOutput, listener: PromptListener, create: () => Interface) {
+  private constructor(
+    input: Input,
+    output: PromptOutput,
+    { listener, mark, create }: { listener: PromptListener; mark: string; create: () => Interface },
+  ) {
+    this.#mark = mark;
     this.#input = input;
     this.#output = output;
     this.#pastes = new Pastes(input);
@@ -57,14 +64,18 @@ export class Prompt {
     input.on("keypress", this.#onKey);
   }
 
-  static async open(input: Input, stream: OutputStream, listener: PromptListener): Promise<Prompt> {
+  static async open(
+    input: Input,
+    stream: OutputStream,
+    listener: PromptListener,
+    mark: string = promptMark,
+  ): Promise<Prompt> {
     // Imported here, because only interactive runs need it.
     const { createInterface } = await import("node:readline");
     const output = new PromptOutput(stream);
     // Readline's own history is off, because it drops the text after the cursor.
-    return new Prompt(input, output, listener, () =>
-      createInterface({ input, output, terminal: true, prompt: promptText, historySize: 0 }),
-    );
+    const create = (): Interface => createInterface({ input, output, terminal: true, prompt: mark, historySize: 0 });
+    return new Prompt(input, output, { listener, mark, create });
   }
 
   get isEmpty(): boolean {
@@ -86,7 +97,7 @@ export class Prompt {
   }
 
   #showPasted(): void {
-    const lines = this.#pastes.lines.map((line, index) => `${index === 0 ? promptText : furtherText}${line}\n`);
+    const lines = this.#pastes.lines.map((line, index) => `${index === 0 ? this.#mark : furtherText}${line}\n`);
     if (lines.length > 0) this.#output.write(lines.join(""));
   }
 
@@ -99,7 +110,7 @@ export class Prompt {
     if (this.#closed) return;
     this.#pastes.clear();
     this.#history.reset();
-    this.#readline.setPrompt(promptText);
+    this.#readline.setPrompt(this.#mark);
     this.#clearLine();
   }
 
@@ -124,7 +135,7 @@ export class Prompt {
     this.hide();
     if (this.#closed) return answer;
     this.#pastes.clear();
-    this.#readline.setPrompt(promptText);
+    this.#readline.setPrompt(this.#mark);
     this.#clearLine();
     this.#pastes.putBack(typed.lines);
     if (typed.lines.length > 0) this.#readline.setPrompt(furtherText);
@@ -157,7 +168,7 @@ export class Prompt {
     readline.on("line", (line) => {
       if (this.#onAnswer === undefined) this.#history.add(line);
       const text = this.#pastes.take(line);
-      readline.setPrompt(text === undefined ? furtherText : promptText);
+      readline.setPrompt(text === undefined ? furtherText : this.#mark);
       if (text === undefined) readline.prompt();
       else if (this.#onAnswer === undefined) this.#listener.line(text);
       else this.#onAnswer(text);

@@ -4,7 +4,7 @@ import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import { counted } from "../../format.js";
-import type { CurrentConversation } from "./current-conversation.js";
+import type { PromptConversation } from "./prompt-conversation.js";
 
 const maxDescriptionChars = 80;
 
@@ -22,7 +22,7 @@ export function isPromptCommand(line: string): boolean {
 }
 
 /** Expands a prompt command into the server's text, which is sent in its place. */
-export async function promptText(current: CurrentConversation, line: string, signal: AbortSignal): Promise<string> {
+export async function promptText(current: PromptConversation, line: string, signal: AbortSignal): Promise<string> {
   const [command = ""] = line.slice(1).split(/\s/, 1);
   const servers = (await current.player()).conversation.servers;
   await servers?.ready(signal);
@@ -52,7 +52,7 @@ function listText(names: readonly string[]): string {
 }
 
 /** The servers of the conversation and their offers. */
-export async function serversText(current: CurrentConversation, signal: AbortSignal): Promise<string[]> {
+export async function serversText(current: PromptConversation, signal: AbortSignal): Promise<string[]> {
   const { servers } = (await current.player()).conversation;
   if (servers === undefined) return ["No MCP servers. To add one: cody mcp add"];
   await servers.ready(signal);

@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
 import type { Config } from "../../../messages/config.js";
+import { nearestName } from "../../../base/text/nearest-name.js";
 import { shortened } from "../../../base/text/truncate.js";
 import {
   defaultExportFormat,
@@ -23,7 +24,7 @@ import {
   exportProject,
   projectText,
 } from "../../commands/transfer/export-file.js";
-import { type CommandContext, printLine } from "../../context.js";
+import type { CommandContext } from "../../context.js";
 import { findTarget } from "../../conversations/choose-conversation.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
 import { projectConversations } from "../../conversations/project-conversations.js";
@@ -33,8 +34,12 @@ import { helpTable } from "../../help-table.js";
 import type { Target } from "../../workspace.js";
 import { contextText, reportNotCompacted } from "../context-text.js";
 import { noChanges, statText } from "../change-text.js";
-import type { CurrentConversation } from "./current-conversation.js";
+import { newConversation, processes, rename, resume, showCost, tree, uncompact } from "./conversation-commands.js";
+import { keyRows } from "./key-rows.js";
+import type { PromptConversation } from "./prompt-conversation.js";
 import { serversText } from "./server-prompts.js";
+import { approvals, changeModel, changeProvider, hooks, knowledge, permissions, sandbox } from "./settings-commands.js";
+import { printLines, type SlashCall, type SlashSurroundings, type Then } from "./slash-call.js";
 
 const maxShown = 10;
 
@@ -44,28 +49,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 
 const noMessagesText = "This conversation has no messages yet.";
 
-type Then = "stay" | "leave";
-
-/** The arguments of a slash command. */
-interface SlashCall {
-  readonly context: CommandContext;
-  readonly current: CurrentConversation;
-  /** The text after the command's name. */
-  readonly text: string;
-  /** Interrupts the work of the command. */
-  readonly signal: AbortSignal;
-  /** Asks a question; absent if nobody can answer. */
-  readonly ask: Ask | undefined;
-}
-
-type Ask = (question: string) => Promise<string | undefined>;
-
-type SlashCommand = (
-  context: CommandContext,
-  current: CurrentConversation,
-  signal: AbortSignal,
-  ask?: Ask,
-) => Promise<Then>;
+type SlashCommand = (surroundings: SlashSurroundings) => Promise<Then>;
 
 /** True if a line looks like a command; a path such as /usr/bin does not. */
 export function isSlashCommand(line: string): boolean {
@@ -74,19 +58,50 @@ export function isSlashCommand(line: string): boolean {
 
 /** The command a line names, if it exists. */
 export function slashCommand(line: string): SlashCommand | undefined {
-  const [name = ""] = line.slice(1).split(/\s/, 1);
+  const name = nameIn(line);
   const entry = commands.get(name);
   if (entry === undefined) return undefined;
-  const { usage, run } = entry;
+  const { usage, run, isForScreen = false } = entry;
   const text = line.slice(1 + name.length).trim();
-  if (usage === undefined && text !== "") return async (context) => await refuse(context, name);
-  return async (context, current, signal, ask) => await run({ context, current, text, signal, ask });
+  return async (surroundings) => {
+    const { context, screen } = surroundings;
+    if (usage === undefined && text !== "")
+      return await refuse(context, `✗ /${name} takes no arguments; nothing was done.`);
+    if (isForScreen && screen === undefined) return await refuse(context, `✗ /${name} needs the interactive screen.`);
+    return await run({ ...surroundings, text });
+  };
 }
 
-/** Rejects extra text after a command that takes none, because it would be ignored. */
-async function refuse(context: CommandContext, name: string): Promise<Then> {
-  await context.tell(`✗ /${name} takes no arguments; nothing was done. Type /help for commands.`);
+function nameIn(line: string): string {
+  return line.slice(1).split(/\s/, 1)[0] ?? "";
+}
+
+/** Rejects a command that would have no effect. */
+async function refuse(context: CommandContext, why: string): Promise<Then> {
+  await context.tell(`${why} Type /help for commands.`);
   return "stay";
+}
+
+/** What to print for a line that looks like a command and is none. */
+export function unknownCommandText(line: string): string {
+  const name = nameIn(line);
+  const nearest = nearestName(name, [...commands.keys()]);
+  const hint = nearest === undefined ? "" : ` Did you mean /${nearest}?`;
+  return `✗ Unknown command /${name}.${hint} Type /help for commands.`;
+}
+
+export interface SlashCommandRow {
+  readonly name: string;
+  /** The name with its arguments; the name alone if it takes none. */
+  readonly usage: string;
+  readonly description: string;
+}
+
+/** The commands in the order of the help. */
+export function slashCommandRows(isOnScreen: boolean): SlashCommandRow[] {
+  return [...commands]
+    .filter(([, { isForScreen = false }]) => isOnScreen || !isForScreen)
+    .map(([name, { usage = name, description }]) => ({ name, usage, description }));
 }
 
 interface Entry {
@@ -94,23 +109,51 @@ interface Entry {
   readonly usage?: string;
   readonly description: string;
   readonly run: (call: SlashCall) => Promise<Then>;
+  /** Does nothing useful in the plain prompt. */
+  readonly isForScreen?: boolean;
 }
 
 const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   ["help", { description: "Show this help", run: showHelp }],
   ["status", { description: "Show the conversation's id, model, token use and file", run: showStatus }],
+  ["cost", { description: "Show tokens and cost", run: showCost }],
+  ["ps", { usage: "ps [--all]", description: "List the open conversations", run: processes }],
+  ["new", { description: "Start a new conversation; the screen keeps this one open", run: newConversation }],
+  ["clear", { description: "End this conversation and start a new one", run: clear }],
+  ["resume", { usage: "resume [id]", description: "Continue another conversation", run: resume }],
+  ["fork", { usage: "fork [turn]", description: "Fork this conversation, optionally from an earlier turn", run: fork }],
+  ["tree", { description: "Show the turns of this conversation, and go back to one", run: tree }],
+  ["rename", { usage: "rename <name>", description: "Name this conversation", run: rename }],
   ["context", { description: "Show what fills the context window", run: showContext }],
   [
     "compact",
     { usage: "compact [instructions]", description: "Summarize the older part of the conversation", run: compact },
   ],
+  ["uncompact", { description: "Restore the history before the last compaction", run: uncompact }],
   [
     "diff",
     { usage: "diff [turn]", description: "Show the file changes of this conversation or of one turn", run: diff },
   ],
   ["undo", { description: "Revert the last turn's file changes (asks first)", run: undo }],
   ["pin", { usage: "pin <text>", description: "Add a message that compaction always keeps", run: pin }],
-  ["fork", { usage: "fork [turn]", description: "Fork this conversation, optionally from an earlier turn", run: fork }],
+  ["model", { usage: "model [name]", description: "Show or change the model", run: changeModel }],
+  ["provider", { usage: "provider [name] [model]", description: "Show or change the provider", run: changeProvider }],
+  ["approvals", { usage: "approvals [policy]", description: "Show or change when cody asks", run: approvals }],
+  [
+    "permissions",
+    {
+      usage: "permissions [allow|ask|deny|remove rule]",
+      description: "Show or change the rules of this project about commands and paths",
+      run: permissions,
+    },
+  ],
+  ["sandbox", { usage: "sandbox [mode|status]", description: "Show or change what commands may access", run: sandbox }],
+  ["mcp", { description: "List MCP servers and their prompts", run: showServers }],
+  [
+    "knowledge",
+    { usage: "knowledge [action]", description: "Show what cody knows about this project", run: knowledge },
+  ],
+  ["hooks", { description: "List the hooks", run: hooks }],
   [
     "export",
     { usage: "export [id] [format]", description: "Export this or another conversation to a file", run: exportOne },
@@ -132,19 +175,48 @@ const commands: ReadonlyMap<string, Entry> = new Map<string, Entry>([
       run: conversations,
     },
   ],
-  ["mcp", { description: "List MCP servers and their prompts", run: showServers }],
-  ["clear", { description: "Start a new conversation", run: clear }],
+  [
+    "theme",
+    {
+      usage: "theme [auto|dark|light|none]",
+      description: "Change the colours",
+      run: theme,
+      isForScreen: true,
+    },
+  ],
+  ["vim", { description: "Change between emacs and vi keys", run: vim, isForScreen: true }],
+  ["copy", { description: "Copy the last answer", run: copy, isForScreen: true }],
   ["exit", { description: "Exit cody", run: quit }],
   ["quit", { description: "Exit cody", run: quit }],
 ]);
+
+async function theme({ context, text, screen }: SlashCall): Promise<Then> {
+  if (text === "") await screen?.pick("theme");
+  else if (screen !== undefined) await printLines(context, [await screen.setTheme(text)]);
+  return "stay";
+}
+
+async function vim({ context, screen }: SlashCall): Promise<Then> {
+  if (screen !== undefined) await printLines(context, [await screen.toggleKeys()]);
+  return "stay";
+}
+
+async function copy({ context, screen }: SlashCall): Promise<Then> {
+  if (screen !== undefined) await printLines(context, [screen.copyAnswer()]);
+  return "stay";
+}
 
 async function quit(): Promise<Then> {
   return "leave";
 }
 
-async function showHelp({ context }: SlashCall): Promise<Then> {
-  const rows = [...commands].map(([name, { usage = name, description }]) => [`/${usage}`, description] as const);
-  await printLines(context, ["Commands:", ...helpTable(rows, context.terminal.stdout.columns)]);
+async function showHelp({ context, screen }: SlashCall): Promise<Then> {
+  const columns = context.terminal.stdout.columns;
+  const rows = slashCommandRows(screen !== undefined).map(
+    ({ usage, description }) => [`/${usage}`, description] as const,
+  );
+  const keys = screen === undefined ? [] : ["", "Keys:", ...helpTable(keyRows, columns)];
+  await printLines(context, ["Commands:", ...helpTable(rows, columns), ...keys]);
   return "stay";
 }
 
@@ -202,7 +274,7 @@ async function pin({ context, current, text, signal }: SlashCall): Promise<Then>
   return "stay";
 }
 
-async function fork({ context, current, text }: SlashCall): Promise<Then> {
+async function fork({ context, current, text, screen }: SlashCall): Promise<Then> {
   const old = current.begun?.conversation.id;
   if (old === undefined) {
     await printLines(context, [noMessagesText]);
@@ -210,6 +282,10 @@ async function fork({ context, current, text }: SlashCall): Promise<Then> {
   }
   if (!current.workspace.config.persistence.enabled) {
     await printLines(context, ["Cannot fork: this run does not save conversations."]);
+    return "stay";
+  }
+  if (text === "" && screen !== undefined) {
+    await screen.pick("fork");
     return "stay";
   }
   const afterTurn = text === "" ? undefined : wholeNumber(text);
@@ -279,16 +355,10 @@ async function clear({ context, current }: SlashCall): Promise<Then> {
   return "stay";
 }
 
-/** With --json, stdout is for events only. */
-async function printLines(context: CommandContext, lines: readonly string[]): Promise<void> {
-  const text = lines.join("\n");
-  await (context.flags.json ? context.tell(text) : printLine(context, text));
-}
-
 /** The output of `/conversations` and of its two clean-ups. */
 async function conversationsText(
   context: CommandContext,
-  current: CurrentConversation,
+  current: PromptConversation,
   text: string,
 ): Promise<string[]> {
   const { places, projectRoot, enabled } = current.surroundings;
@@ -339,7 +409,7 @@ function oneLine(text: string): string {
 /** Exports the named conversation, or the current one; returns the lines to print. */
 async function exportNamed(
   context: CommandContext,
-  current: CurrentConversation,
+  current: PromptConversation,
   text: string,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -359,7 +429,7 @@ async function exportNamed(
 /** Exports all conversations of the project; returns the lines to print. */
 async function exportEach(
   context: CommandContext,
-  { workspace }: CurrentConversation,
+  { workspace }: PromptConversation,
   text: string,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -372,7 +442,7 @@ async function exportEach(
 }
 
 /** Passes the path too, because the file may be in any folder. */
-function currentTarget({ id, begun }: CurrentConversation): Target {
+function currentTarget({ id, begun }: PromptConversation): Target {
   const path = begun?.conversation.rolloutPath;
   return path === undefined || path === null ? { id } : { id, path };
 }

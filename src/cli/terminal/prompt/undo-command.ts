@@ -9,7 +9,7 @@ import {
   obstacleHint,
   recordText,
 } from "../../commands/changes/undo-text.js";
-import type { CurrentConversation } from "./current-conversation.js";
+import type { PromptConversation } from "./prompt-conversation.js";
 
 const nothing = "No changes to undo.";
 
@@ -22,7 +22,7 @@ interface UndoDialog {
 
 /** Previews undoing the last turn that changed files, asks, and does it. */
 export async function confirmUndo(
-  current: CurrentConversation,
+  current: PromptConversation,
   { env, tell, ask }: UndoDialog,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Cli } from "../support/cli.js";
+import { keys, TerminalSession } from "./support/session.js";
+
+describe("menus of the screen", () => {
+  it("describe the commands, and Enter runs the selected one", async () => {
+    const session = await TerminalSession.open();
+    session.type("/st");
+    await session.shows("Show the conversation's id, model");
+    session.type(keys.enter);
+    await session.shows("Provider: offline (offline)");
+    await session.prompts();
+  });
+
+  it("suggest the command that was probably meant", async () => {
+    const session = await TerminalSession.open();
+    await session.enter("/modell");
+    await session.shows("Unknown command /modell. Did you mean /model?");
+  });
+
+  it("name files of the project after @", async () => {
+    const cli = await Cli.open({ spawned: true });
+    await mkdir(join(cli.project, "src"));
+    await writeFile(join(cli.project, "src", "parser.ts"), "");
+    const session = await TerminalSession.open([], { cli, script: [{ text: "Seen." }] });
+    session.type("look at @pars");
+    await session.shows("src/parser.ts");
+    session.type(keys.tab);
+    await session.shows("› look at @src/parser.ts");
+    session.type(keys.enter);
+    await session.shows("Seen.");
+  });
+
+  it("change the model of the next turn", async () => {
+    const session = await TerminalSession.open([], { script: [{ text: "Hello." }] });
+    await session.enter("/model gpt-4.1");
+    await session.shows("Model of the next turn: gpt-4.1");
+    await session.enter("hi");
+    await session.shows("Hello.");
+    expect(session.mock?.requests[0]?.body).toMatchObject({ model: "gpt-4.1" });
+  });
+
+  it("open the palette with Ctrl-K", async () => {
+    const session = await TerminalSession.open();
+    session.type(keys.ctrlK);
+    await session.shows("/help");
+    session.type("cost");
+    await session.shows("Show tokens and cost");
+    session.type(keys.enter);
+    await session.shows("No tokens used yet.");
+  });
+
+  it("continue another conversation, found by its words, with its last turns", async () => {
+    const cli = await Cli.open({ spawned: true });
+    await cli.run(["chat", "my name is Alice"]);
+    await cli.run(["new"]);
+    await cli.run(["chat", "what is 6 * 7?"]);
+    const session = await TerminalSession.open([], { cli });
+    await session.enter("/resume");
+    await session.shows("my name is Alice");
+    session.type("alice");
+    await session.hides("what is 6 * 7?");
+    session.type(keys.enter);
+    await session.shows("Resumed conversation");
+    await session.shows("Noted: your name is Alice.");
+    await session.enter("What is my name?");
+    await session.shows("You told me: your name is Alice.");
+  });
+
+  it("go back to a turn in a copy", async () => {
+    const session = await TerminalSession.open();
+    await session.enter("my name is Alice");
+    await session.shows("Noted: your name is Alice.");
+    await session.enter("my name is Bob");
+    await session.shows("Noted: your name is Bob.");
+    await session.enter("/tree");
+    await session.shows("1  my name is Alice");
+    session.type(keys.down + keys.enter);
+    await session.shows("After turn 1");
+    session.type(keys.enter);
+    await session.shows("Continued after turn 1 in a copy");
+    await session.enter("What is my name?");
+    await session.shows("You told me: your name is Alice.");
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { version } from "../../src/version.js";
+import { keys, TerminalSession } from "./support/session.js";
+
+describe("the interactive screen", () => {
+  it("greets, answers, and exits with Ctrl-D", async () => {
+    const session = await TerminalSession.open();
+    await session.shows(`cody ${version}`);
+    await session.shows("using the built-in offline");
+    await session.enter("What is 6 * 7?");
+    await session.shows("6 * 7 = 42");
+    await session.prompts();
+    session.type(keys.ctrlD);
+    expect(await session.ends()).toBe(0);
+    const [id = ""] = await session.cli.ids();
+    expect(await session.cli.said(id)).toEqual(["What is 6 * 7?"]);
+    expect(session.text).toContain(`To continue: cody resume ${id}`);
+    expect(session.emulator.modes).toMatchObject({ bracketedPaste: false, focusReports: false });
+  });
+
+  it("streams an answer and shows the tool that runs, then what it did", async () => {
+    const session = await TerminalSession.open([], {
+      script: [
+        { calls: [{ name: "shell", arguments: { command: ["sh", "-c", "echo first; cat go; echo last"] } }] },
+        { text: "All **done**.", deltas: 4 },
+      ],
+    });
+    await session.enter("do it");
+    await session.shows("[y] yes, once");
+    await session.shows("↑↓ enter");
+    session.type("y");
+    await session.shows("All done.");
+    await session.prompts();
+    expect(session.emulator.attributesOf("done").bold).toBe(true);
+  });
+
+  it("interrupts a turn with Escape and is usable again", async () => {
+    const session = await TerminalSession.open([], {
+      script: [{ text: "one two three", delayMs: 3_600_000 }, { text: "Better." }],
+    });
+    await session.enter("begin");
+    await session.shows("Answering");
+    session.type(keys.escape);
+    await session.shows("Interrupted.");
+    await session.enter("again");
+    await session.shows("Better.");
+    expect(session.mock?.requests).toHaveLength(2);
+  });
+
+  it("exits with Ctrl-C twice at an empty prompt", async () => {
+    const session = await TerminalSession.open();
+    session.type("text");
+    await session.shows("› text");
+    session.type(keys.ctrlC);
+    await session.prompts();
+    session.type(keys.ctrlC);
+    await session.shows("Press Ctrl-C again to exit.");
+    session.type(keys.ctrlC);
+    expect(await session.ends()).toBe(130);
+  });
+});
