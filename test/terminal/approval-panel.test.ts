@@ -28,10 +28,18 @@ describe("approvalLines", () => {
       "",
       "  npm test",
       "",
-      "❯ [y] yes, once",
+      "› [y] yes, once",
       "  [a] always allow this command in this conversation",
       "  [n] no, or n and what to do instead",
       "  [s] no, and stop the turn",
+    ]);
+  });
+
+  it("breaks the reason between words, and marks the rows that continue it", () => {
+    const reason = "it would run outside the sandbox; the model's reason: prettier has to be downloaded";
+    expect(approvalLines(panel({ reason }), plainView(60), 24).slice(1, 3)).toEqual([
+      "(it would run outside the sandbox; the model's reason:",
+      "  ┆ prettier has to be downloaded)",
     ]);
   });
 
@@ -39,7 +47,7 @@ describe("approvalLines", () => {
     const lines = approvalLines(panel({ session_prefixes: [["npm"]] }, { count: 3, selected: 1 }), plainView(), 24);
     expect(lines[0]).toBe("3 requests are waiting");
     expect(lines).toContain("Always allowed, it may have more arguments too.");
-    expect(lines).toContain("❯ [a] always allow this command in this conversation");
+    expect(lines).toContain("› [a] always allow this command in this conversation");
   });
 
   it("shows a patch as a diff in which every character is visible", () => {

@@ -171,6 +171,18 @@ describe("the view of a menu", () => {
     expect(menuLines(menu, viewOf(99), 6)[1]).toBe("› gpt-5       the default");
   });
 
+  it("aligns descriptions after labels that need more than half, if all of them fit", () => {
+    const items = [
+      { value: "a", label: "a label that is long", description: "one" },
+      { value: "b", label: "short", description: "two" },
+    ];
+    const menu = menuOf({ items, takesText: false });
+    expect(menuLines(menu, viewOf(30), 5).slice(1)).toEqual([
+      "› a label that is long  one",
+      "  short                 two",
+    ]);
+  });
+
   it("lets no label or description move the cursor", () => {
     const items = [{ value: "a", label: "a\u001b[2Jb\nc", description: "\u202ed\u0007" }];
     const [, line] = menuLines(menuOf({ items, takesText: false }), viewOf(80), 5);

@@ -14,7 +14,8 @@ const unknownColumns = 100;
 /** Narrower than this, no text is readable. */
 const minColumns = 20;
 
-const continuation = "  ┆ ";
+/** Before each row of a line after the first one. */
+export const continuation = "  ┆ ";
 
 const continuationCells = 5;
 

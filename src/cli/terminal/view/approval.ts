@@ -1,6 +1,6 @@
 import { quotedWord } from "../../../base/text/quoted-command.js";
 import type { ApprovalRequest } from "../../../messages/tools/approval.js";
-import { type ApprovalChoice, approvalParts, brokenRows, contentLine } from "../approval-text.js";
+import { type ApprovalChoice, approvalParts, brokenRows, contentLine, continuation } from "../approval-text.js";
 import { changeWords } from "../change-text.js";
 import { diffLines } from "./diff.js";
 import { unifiedDiffOf } from "./entries.js";
@@ -35,7 +35,7 @@ export function approvalLines(panel: ApprovalPanel, view: View, maxRows: number)
   const head = [
     ...(count > 1 ? [theme.warning(fitText(`${count} requests are waiting`, columns))] : []),
     ...rowsOf(question, columns).map(theme.bold),
-    ...(reason === undefined ? [] : rowsOf(`(${reason})`, columns).map(theme.dim)),
+    ...(reason === undefined ? [] : reasonRows(`(${reason})`, columns).map(theme.dim)),
   ];
   const notes = [length, wider].flatMap((note) => (note === undefined ? [] : wrapText(note, columns, theme.dim)));
   const choices = choiceLines(panel, view);
@@ -80,6 +80,12 @@ function rowsOf(line: string, columns: number): string[] {
   return brokenRows(cleanLine(line), columns);
 }
 
+/** Broken at spaces; the bar says that a row is not the start of a text of cody. */
+function reasonRows(text: string, columns: number): string[] {
+  const [first = "", ...others] = wrapText(cleanLine(text), columns - continuation.length);
+  return [first, ...others.map((row) => continuation + row)];
+}
+
 function cutBody(body: readonly string[], { offset = 0, hint }: ApprovalPanel, view: View, rows: number): string[] {
   if (body.length <= rows) return [...body];
   const shown = Math.max(1, rows - 1);
@@ -93,7 +99,7 @@ function choiceLines({ choices, selected }: ApprovalPanel, { columns, theme }: V
   return choices.map(({ key, text }, index) => {
     const isSelected = index === selected;
     const label = fitText(`[${key}] ${cleanLine(text)}`, columns - indent.length);
-    return isSelected ? `${theme.accent("❯")} ${theme.accent(label)}` : indent + label;
+    return isSelected ? theme.accent(`› ${label}`) : indent + label;
   });
 }
 

@@ -8,7 +8,7 @@ const minPreviewColumns = 100;
 const separator = " │ ";
 const [selectedMark, otherMark] = ["› ", "  "];
 const gap = "  ";
-/** Descriptions begin in the same column unless labels need more than this part of the width. */
+/** Descriptions begin in the same column unless labels leave no room for them and need more than this part of the width. */
 const maxLabelPart = 0.5;
 /** Fewer columns are not worth a description. */
 const minDescription = 8;
@@ -47,8 +47,13 @@ function itemLines<T>(menu: Menu<T>, view: View, count: number): string[] {
   if (rows.length === 0) return [view.theme.dim(cutToCells(`${otherMark}no match`, view.columns))];
   const room = Math.max(0, view.columns - cellWidth(selectedMark));
   const widest = Math.max(...rows.map(({ item }) => cellWidth(visible(item.label))));
-  const labelColumns = Math.min(widest, Math.max(1, Math.floor(room * maxLabelPart)));
-  return rows.map((row, index) => itemLine(row, view, { isSelected: top + index === menu.index, room, labelColumns }));
+  const widestDescription = Math.max(...rows.map(({ item }) => cellWidth(visible(item.description ?? ""))));
+  const isRoomy = widest + gap.length + widestDescription <= room;
+  const labelColumns = isRoomy ? widest : Math.min(widest, Math.max(1, Math.floor(room * maxLabelPart)));
+  const descriptionColumns = Math.min(minDescription, widestDescription);
+  return rows.map((row, index) =>
+    itemLine(row, view, { isSelected: top + index === menu.index, room, labelColumns, descriptionColumns }),
+  );
 }
 
 interface ItemPlace {
@@ -56,16 +61,18 @@ interface ItemPlace {
   /** The columns after the mark. */
   readonly room: number;
   readonly labelColumns: number;
+  /** The fewest columns for a description. */
+  readonly descriptionColumns: number;
 }
 
 function itemLine<T>({ item, positions }: MenuRow<T>, { theme, columns }: View, place: ItemPlace): string {
-  const { isSelected, room, labelColumns } = place;
+  const { isSelected, room, labelColumns, descriptionColumns } = place;
   const mark = cutToCells(isSelected ? selectedMark : otherMark, columns);
   const style = isSelected ? theme.accent : (text: string) => text;
   const { description = "" } = item;
-  const hasRoom = room >= labelColumns + gap.length + minDescription;
+  const hasRoom = room >= labelColumns + gap.length + descriptionColumns;
   const isDescribed = description !== "" && hasRoom;
-  const label = shownLabel(item.label, isDescribed ? room - gap.length - minDescription : room);
+  const label = shownLabel(item.label, isDescribed ? room - gap.length - descriptionColumns : room);
   const parts = label.parts.map(({ text, at }) => (positions.includes(at) ? theme.underline(text) : text)).join("");
   const line = style(mark + parts);
   if (!isDescribed) return line;
