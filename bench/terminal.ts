@@ -18,13 +18,21 @@ const [answerChars, deltas] = [24_000, 2_000];
 const goals = { cpuMs: 300, echoMs: 16, firstPaint: 1.3, interruptMs: 300, grownMb: 40 };
 const linesPerAnswer = 5_000;
 
-/** As the interactive screen shows them. */
-const shown = { prompt: "›", interrupted: /Interrupted/ };
+/** As the interactive screen shows them, and the prompt of `--plain`. */
+const shown = { prompt: /^[›>]/m, interrupted: /Interrupted/ };
 const [enter, clearLine, escape, controlC] = ["\r", "\u0015", "\u001b", "\u0003"];
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
 const fullClear = /\u001b\[[23]J|\u001bc|\u001b\[H\u001b\[J/g;
 const keyEveryMs = 25;
 const ticksPerSecond = 100;
+
+/** A program that does nothing but show what is typed. Ctrl-U removes it. */
+const bareEcho = `let typed = "ready";
+process.stdin.setRawMode(true).on("data", (keys) => {
+  typed = (typed + keys).replace(/^.*\\x15/, "");
+  process.stdout.write("\\r" + typed);
+});
+process.stdout.write(typed);`;
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 await using directory = await temporaryDirectory();
@@ -95,21 +103,25 @@ async function measureStream(): Promise<void> {
   const screen = await streamed([]);
   const plain = await streamed(["--plain"]);
   const echo = await echoWhileStreaming();
-  const difference = screen.cpuMs - plain.cpuMs;
   printTable(
     `An answer of ${answerChars / 1000} KB of Markdown in ${deltas} deltas, 10 every 5 ms (median of ${rounds})`,
     ["", "value", "goal", ""],
     [
-      ["CPU of the process in the turn", `${screen.cpuMs} ms`, "", ""],
+      [
+        "CPU of the process in the turn",
+        `${screen.cpuMs} ms`,
+        `<= ${goals.cpuMs} ms`,
+        met(screen.cpuMs <= goals.cpuMs),
+      ],
       ["the same with --plain", `${plain.cpuMs} ms`, "", ""],
-      ["so, for the screen", `${difference} ms`, `<= ${goals.cpuMs} ms`, met(difference <= goals.cpuMs)],
       ["wall time of the turn", `${screen.wallMs.toFixed(0)} ms`, "", ""],
       ["bytes written", screen.bytes.toLocaleString("en"), "", ""],
       ["bytes written with --plain", plain.bytes.toLocaleString("en"), "", ""],
       ["full clears", String(screen.clears), "0", met(screen.clears === 0)],
       ["CPU until the prompt is shown", `${screen.startCpuMs} ms`, "", ""],
       ["resident memory after the turns", `${screen.residentMb.toFixed(0)} MB`, "", ""],
-      ...echoRows("key echo while streaming", echo, goals.echoMs),
+      ...echoRows("key echo while streaming", echo.screen, goals.echoMs),
+      ...echoRows("key echo of a bare program", echo.bare),
     ],
   );
 }
@@ -156,17 +168,22 @@ async function startTurn(program: PtyProgram): Promise<string> {
   return end;
 }
 
-async function echoWhileStreaming(): Promise<number[]> {
+/** How long keys take to be shown, and how long on this machine in a program that does nothing but that. */
+async function echoWhileStreaming(): Promise<{ readonly screen: number[]; readonly bare: number[] }> {
   await using program = open([]);
+  await using bare = PtyProgram.start([process.execPath, "-e", bareEcho], place());
+  await bare.shows("ready");
+  await cleared(bare);
   await program.shows(shown.prompt);
-  const times: number[] = [];
+  const times: { screen: number[]; bare: number[] } = { screen: [], bare: [] };
   for (let round = 0; round < rounds * 2; round += 1) {
     const end = await startTurn(program);
     const shows = (text: string): boolean => program.emulator.screen().some((row) => row.includes(text));
     await program.shows(/step \d/);
-    times.push(...(await echoTimes(program, Number.POSITIVE_INFINITY, () => shows(end))));
+    times.screen.push(...(await echoTimes(program, Number.POSITIVE_INFINITY, () => shows(end))));
     await program.shows(end);
     await program.quiet();
+    times.bare.push(...(await echoTimes(bare, 26)));
   }
   return times;
 }
@@ -280,11 +297,12 @@ async function echoed(program: PtyProgram, key: string, expected = key): Promise
   return (end ?? Number.NaN) - begin;
 }
 
-function echoRows(name: string, times: readonly number[], goal: number): string[][] {
+function echoRows(name: string, times: readonly number[], goal?: number): string[][] {
   const [p50, p99] = [at(times, 0.5), at(times, 0.99)];
+  const judged = goal === undefined ? ["", ""] : [`<= ${goal} ms`, met(p99 <= goal)];
   return [
     [`${name}, p50 of ${times.length}`, `${p50.toFixed(1)} ms`, "", ""],
-    [`${name}, p99`, `${p99.toFixed(1)} ms`, `<= ${goal} ms`, met(p99 <= goal)],
+    [`${name}, p99`, `${p99.toFixed(1)} ms`, ...judged],
   ];
 }
 
