@@ -38,6 +38,7 @@ function processTerminal(): Terminal {
       stderr ??= outputTo(process.stderr, process.env);
       return stderr;
     },
+    program: [process.execPath, ...process.argv.slice(1, 2)],
     onSignal,
     job: processJobControl(),
     onCrash,

@@ -45,7 +45,8 @@ const appending = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | 
 export function openDebugLog({ directory, redact, level, now }: DebugLogOptions): DebugLog {
   let waiting: Line[] = [];
   let draining: Promise<void> | undefined;
-  let prepared = false;
+  /** The day on which old files were last removed. */
+  let preparedOn: string | undefined;
   let dropped = 0;
   let allowance = burst;
   let filledAt = now();
@@ -81,10 +82,11 @@ export function openDebugLog({ directory, redact, level, now }: DebugLogOptions)
   }
 
   async function append(lines: readonly Line[]): Promise<void> {
-    if (!prepared) {
+    const today = dayOf(now());
+    if (preparedOn !== today) {
       await makeDirectory(directory);
       await removeOld(directory, dayOf(now() - keptDays * dayMs));
-      prepared = true;
+      preparedOn = today;
     }
     for (const day of new Set(lines.map((line) => line.day))) {
       const text = lines.flatMap((line) => (line.day === day ? [`${line.text}\n`] : [])).join("");

@@ -307,6 +307,21 @@ export class ConversationChannel implements EventSource<Event> {
     return await this.#change(() => this.#fallAsleep(link));
   }
 
+  /**
+   * Ends the handle of a conversation that sleeps or can sleep, and leaves a turn that waits for an approval as it is.
+   * Returns false if it is working, or is not saved.
+   */
+  async release(): Promise<boolean> {
+    await this.#settled();
+    if (this.#link !== undefined && !(await this.sleep())) return false;
+    if (this.#isOver) return true;
+    this.#isOver = true;
+    this.#ending ??= Promise.resolve();
+    this.#queue.close();
+    this.#listener.onEnd(this);
+    return true;
+  }
+
   async #fallAsleep(link: ConversationLink): Promise<boolean> {
     const answer = await link.ref.ask({ type: "sleep" }).catch(() => undefined);
     if (answer?.status !== "asleep") return false;

@@ -388,6 +388,14 @@ export class Conversation implements AsyncDisposable {
     return await this.#channel.sleep();
   }
 
+  /**
+   * Closes it without ending a turn that waits for an approval: whoever resumes it is asked again. Resolves with false
+   * when it is working, or is not saved.
+   */
+  async release(): Promise<boolean> {
+    return await this.#channel.release();
+  }
+
   /** Resolves when the conversation has ended; undefined unless it is ending. */
   get ending(): Promise<void> | undefined {
     return this.#channel.ending;

@@ -176,6 +176,12 @@ const commandTable = {
     flags: ["now", "recordedCwd", "force", ...modelFlags, "approvalPolicy", "sandbox", ...toolFlags, ...placeFlags],
     describe: layoutOfSaved,
   }),
+  daemon: command({
+    usage: "daemon [action]",
+    description: "Keep conversations open in the background; actions: start, status, stop, logs, unit (for systemd)",
+    examples: ["cody daemon start", "cody daemon status --json"],
+    flags: [],
+  }),
   list: command({
     usage: "list",
     description: "List saved conversations",
@@ -617,6 +623,7 @@ export const everydayCommands: readonly CommandName[] = [
   "send",
   "stop",
   "approvals",
+  "daemon",
   "compact",
   "context",
   "diff",

@@ -218,6 +218,20 @@ export const jsonOutputs: { readonly [N in RunnableName]: JsonOutput } = {
   tail: followed,
   send: value(z.strictObject({ conversation_id: id, submission_id: text, status: z.enum(["accepted", "duplicate"]) })),
   stop: value(z.strictObject({ conversation_id: id, interrupted: flag, withdrawn: count })),
+  daemon: value(
+    [
+      "start, status, stop",
+      z.strictObject({
+        running: flag,
+        pid: count.optional(),
+        version: text.optional(),
+        started_at: time.optional().describe("milliseconds since 1970"),
+        conversations: count.optional(),
+      }),
+    ],
+    ["logs", z.array(z.strictObject({ time: text, level: text, message: text }))],
+    ["unit", z.strictObject({ unit: text })],
+  ),
   approvals: value(
     ["list", z.strictObject({ approvals: z.array(approval), problems })],
     ["show", approval],

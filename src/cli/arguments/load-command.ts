@@ -21,6 +21,7 @@ const loaders: Loaders = {
   tail: async () => (await import("../commands/control/tail.js")).tailCommand,
   send: async () => (await import("../commands/control/send.js")).sendCommand,
   stop: async () => (await import("../commands/control/stop.js")).stopCommand,
+  daemon: async () => (await import("../commands/control/daemon.js")).daemonCommand,
   approvals: async () => (await import("../commands/control/approvals.js")).approvalsCommand,
   fork: async () => (await import("../commands/conversations/fork.js")).forkCommand,
   rename: async () => (await import("../commands/conversations/rename.js")).renameCommand,

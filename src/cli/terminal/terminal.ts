@@ -24,6 +24,8 @@ export interface Terminal {
   readonly providers?: readonly Provider[];
   /** Tools besides the built-in ones; the same name replaces one. */
   readonly tools?: readonly Tool[];
+  /** The program and the first arguments that start cody again; absent where there is no process of its own. */
+  readonly program?: readonly [string, ...string[]];
   /** Returns a function that removes the listener. */
   onSignal(listener: (name: SignalName) => void): () => void;
   /** For the interactive screen; undefined where there is no process of its own. */

@@ -89,6 +89,7 @@ const argumentCandidates: { readonly [N in CommandName]?: readonly Candidates[] 
   mcp: [["list", "add", "remove", "test", "login", "logout"]],
   sandbox: [["status", "run"]],
   hooks: [["list"]],
+  daemon: [["start", "status", "stop", "logs", "unit"]],
   approvals: [["list", "show", "answer"], none, ["yes", "always", "project", "no", "stop"]],
   permissions: [["list", "test", "allow", "ask", "deny", "remove", "import"]],
   help: [firstWords().map(({ word }) => word)],

@@ -1,6 +1,8 @@
 import type { RunningConversation } from "../../../messages/control.js";
 import type { Op } from "../../../messages/submission.js";
 import type { ControlClient } from "../../../control/control-client.js";
+import { visible } from "../../../base/text/visible.js";
+import { version } from "../../../version.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { findTarget } from "../../conversations/choose-conversation.js";
@@ -34,6 +36,13 @@ export async function sendCommand(context: ContextOf<"send">): Promise<number> {
   return 0;
 }
 
+/** Both speak the same protocol, but the daemon plays the turn. */
+async function noteOtherVersion(context: ContextOf<"send">, { welcome }: ControlClient): Promise<void> {
+  if (welcome.version === version) return;
+  const advice = "restart it with: cody daemon stop; cody daemon start";
+  await context.tell(`The daemon is cody ${visible(welcome.version)}, this is ${version}; ${advice}`);
+}
+
 interface Receiver {
   readonly client: ControlClient;
   readonly conversationId: RunningConversation["conversation_id"];
@@ -41,18 +50,27 @@ interface Receiver {
 
 /** The process that has the conversation open, or the daemon, which opens it. */
 async function receiver(context: ContextOf<"send">, running: RunningProcesses, name: string): Promise<Receiver> {
+  const daemon = running.daemon(context.home)?.client;
   const open = running.find(name);
-  if (open !== undefined) return { client: open.client, conversationId: open.conversation.conversation_id };
-  const { id, path } = await findTarget(context, await loadPlaces(context), name);
-  const again = running.find(id);
-  if (again !== undefined) return { client: again.client, conversationId: id };
-  const { client } = running.daemon(context.home) ?? {};
+  if (open !== undefined && open.client !== daemon) {
+    return { client: open.client, conversationId: open.conversation.conversation_id };
+  }
+  const { id, path } =
+    open === undefined
+      ? await findTarget(context, await loadPlaces(context), name)
+      : { id: open.conversation.conversation_id };
+  const other = running.find(id);
+  if (other !== undefined && other.client !== daemon) return { client: other.client, conversationId: id };
+  const client = daemon;
   if (client === undefined) {
     throw new CommandError(`Conversation '${id}' is not open in any process`, exitCodes.failed, [
       `To send the message and wait for the answer: cody chat --resume ${id} "text"`,
+      "To keep conversations open in the background: cody daemon start",
       ...running.problems.map((problem) => `Not asked: ${problem}`),
     ]);
   }
+  await noteOtherVersion(context, client);
+  // The daemon opens it, or opens it again if the settings have changed.
   const opened = await client.ask({
     type: "open",
     conversation_id: id,
