@@ -68,6 +68,17 @@ test("exec resume continues a conversation by id, and --last the newest one of t
   expect(await cli.ids()).toHaveLength(1);
 });
 
+test("a conversation that was interrupted before its first turn can be continued", async () => {
+  const cli = await Cli.open();
+  const env = wireEnv(await mockLlm());
+  const id = (await cli.run(["new"], { env })).stdout.trim();
+  expect(await cli.run(["exec", "resume", id, "my name is Ada"], { env })).toMatchObject({
+    code: 0,
+    stdout: "Noted: your name is Ada.\n",
+  });
+  expect(await cli.ids()).toEqual([id]);
+});
+
 test("an unknown conversation is an error on stderr, with nothing on stdout", async () => {
   const cli = await Cli.open();
   const env = wireEnv(await mockLlm());

@@ -145,7 +145,7 @@ async function openConversation(
   const choice = await chooseByFlags(context, workspace);
   if (choice?.type === "resume") {
     if (flags.forkSession) return (await workspace.fork(choice)).conversation;
-    return await workspace.resume(choice, effort);
+    return await workspace.resume(choice, { ...effort, allowEmpty: true });
   }
   const name = flags.name ?? title;
   const id = flags.sessionId === undefined ? {} : { id: shownId(flags.sessionId) };

@@ -117,14 +117,16 @@ async function openConversation(
   const options = effort === undefined ? {} : { effort };
   workspace.plan("other");
   if (resumes === undefined) return (await workspace.create({ ...nameFlag(context), ...options })).conversation;
+  // The run that began it may have been interrupted before its first turn.
+  const resuming = { ...options, allowEmpty: true };
   if (resumes !== "latest") {
-    return await workspace.resume(await findTarget(context, workspace.places, resumes.id), options);
+    return await workspace.resume(await findTarget(context, workspace.places, resumes.id), resuming);
   }
   const newest = await newestConversation(context, workspace.places, workspace.key.projectRoot);
   if (newest === undefined) {
     throw new CommandError("No saved conversation in this project", exitCodes.failed, ["List available: cody list"]);
   }
-  return await workspace.resume({ id: newest }, options);
+  return await workspace.resume({ id: newest }, resuming);
 }
 
 function inputOf({ flags, terminal }: ExecContext, { text, isPiped }: Prompt, schema: SchemaInFile | undefined): Op {
