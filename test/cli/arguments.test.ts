@@ -32,7 +32,15 @@ test("--help lists the commands of every day and the groups, and help --all ever
   for (const policy of ["on-request", "untrusted", "never"]) expect(stdout).toContain(`--approval-policy ${policy} `);
   expect((await cli.run(["list", "--help"])).stdout).toContain("cody list [options]");
   const all = await cli.run(["help", "--all"]);
-  for (const name of commandNames.filter((each) => each !== "")) expect(all.stdout).toContain(`\n  ${name}`);
+  const members = commandGroups.flatMap((group) =>
+    Object.entries(group.commands).flatMap(([member, command]) =>
+      everydayCommands.includes(command) ? [] : [`${group.name} ${member}`],
+    ),
+  );
+  for (const name of [...everydayCommands, ...members]) expect(all.stdout).toContain(`\n  ${name} `);
+  // Old names are not listed a second time.
+  expect(all.stdout).not.toContain("\n  search ");
+  expect(all.stdout).not.toContain("\n  repair ");
 });
 
 test("every command is listed by a level of help below it: an everyday one or the member of a group", () => {

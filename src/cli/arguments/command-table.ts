@@ -495,7 +495,7 @@ const commandTable = {
   demo: command({
     usage: "demo",
     description: "Take a tour of the everyday commands, with the offline model in a temporary folder",
-    examples: ["cody demo", "cody demo < /dev/null"],
+    examples: ["cody demo", "cody demo | less"],
     flags: [],
   }),
   completion: command({

@@ -57,11 +57,15 @@ function mainHelpText(columns: number | undefined): string {
   ].join("\n\n");
 }
 
-/** The second level: every command under the name it has on its own. */
+/** The second level: every command, those of a group under their name in it. */
 export function allHelpText(columns: number | undefined): string {
   const names = commandNames.filter((name) => name !== "");
-  const rows = helpTable(names.map(usageRow), columns).join("\n");
-  return `Most commands are also members of a group: cody help conversation\n\nCommands:\n${rows}`;
+  const rows = names.map((name): HelpRow => [
+    groupedUsage(name) ?? commandRow(name).usage,
+    commandRow(name).description,
+  ]);
+  const note = "Members of a group also have their name alone, such as cody search for cody conversation search.";
+  return `Commands:\n${helpTable(rows, columns).join("\n")}\n\n${brokenLines(note, columns ?? Infinity).join("\n")}`;
 }
 
 /** The commands of a group. */
