@@ -43,7 +43,7 @@ test("a running command of the user is interrupted", async () => {
   await conversation.submit({ type: "run_user_shell_command", command: "echo begun; exec sleep 600" });
   await log.until("exec_command_output_delta");
   await conversation.interrupt();
-  await log.until("turn_aborted");
+  expect(await log.until("turn_aborted")).toMatchObject({ reason: "interrupted" });
 });
 
 test("an empty command is refused", async () => {

@@ -41,6 +41,7 @@ describe("several conversations on the screen", () => {
     await session.shows("↑↓ enter");
     session.type("y");
     await session.shows("Touched.");
+    expect(session.mock?.requests).toHaveLength(2);
   });
 
   it("are resumed with their last turns and their tools", async () => {

@@ -389,9 +389,9 @@ export const conversation: Actor<
       run_user_shell_command: ({ command }, _signal, id) => {
         if (command.trim() === "") return refuse("the command is empty", id);
         const items = [{ type: "text" as const, text: `!${command}` }];
-        const input = { submissionId: id, isRecorded: false, key: undefined, items, settings: cell.settings };
+        const parts = { submissionId: id, isRecorded: false, key: undefined, items, settings: cell.settings };
         const userCall = userShellCall(id, command);
-        enqueue({ kind: "input", ...input, outputSchema: undefined, isOutside: false, userCall }, cell.queue);
+        enqueue({ kind: "input", ...parts, outputSchema: undefined, isOutside: false, userCall }, cell.queue);
       },
       shutdown: async (_op, _signal, id) => {
         shuttingDown = true;
