@@ -1,11 +1,11 @@
 import { onTestFinished, expect, test } from "vitest";
 import * as z from "zod";
-import { findControlSockets } from "../../src/control/control-sockets.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { Cli } from "../support/cli.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { openConversation } from "../support/open-conversation.js";
+import { ownSockets } from "../support/own-sockets.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { beginsAndHangs, calls, says, scripted, type Reply } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -23,7 +23,7 @@ async function owner(replies: Iterable<Reply>) {
   const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
   const provider = scripted(replies);
   const opened = await openConversation({ provider, tools: [effect], env, control: true, idleAfter: Infinity });
-  while ((await findControlSockets(env)).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while ((await ownSockets(env)).length === 0) await new Promise((resolve) => setImmediate(resolve));
   const { home, cwd } = opened;
   const terminal = (inHome = home): Promise<FakeTerminal> =>
     FakeTerminal.open(scripted([says("done here")]), { home: inHome, cwd, env, tools: [effect] });
@@ -50,6 +50,15 @@ test("ps lists the open conversations with state, model, tokens and process", as
     conversations: [{ conversation_id: conversationId, name: "my work", state: "idle", tokens: 15, kind: "library" }],
     problems: [],
   });
+});
+
+test("ps --all also lists processes with another home", async () => {
+  const { terminal, conversationId } = await owner([]);
+  const screen = await terminal(await temporaryFolder());
+  await screen.run("ps", "--all", "--json");
+  expect(screen.screen).toContain(conversationId);
+  await screen.run("ps");
+  expect(screen.screen).toMatch(/No conversation is open\.\n$/);
 });
 
 test("ps says that nothing is open", async () => {
@@ -197,7 +206,7 @@ test("a command with a conversation can be reached while it works", async () => 
   const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
   const child = cli.start(["chat", "hello"], { env, middle: "hold" });
   onTestFinished(() => void child.kill("SIGKILL"));
-  while ((await findControlSockets(env)).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while ((await ownSockets(env)).length === 0) await new Promise((resolve) => setImmediate(resolve));
   for (;;) {
     const { conversations } = JSON.parse((await cli.run(["ps", "--json"], { env })).stdout);
     if (conversations[0]?.state !== "working") continue;
@@ -205,5 +214,5 @@ test("a command with a conversation can be reached while it works", async () => 
     break;
   }
   child.kill("SIGKILL");
-  while ((await findControlSockets(env)).length > 0) await new Promise((resolve) => setImmediate(resolve));
+  while ((await ownSockets(env)).length > 0) await new Promise((resolve) => setImmediate(resolve));
 });

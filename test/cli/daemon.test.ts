@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isProcessDead } from "../../src/base/process/process-state.js";
 import { ControlClient } from "../../src/control/control-client.js";
-import { findControlSockets } from "../../src/control/control-sockets.js";
 import { Cli, type CliResult } from "../support/cli.js";
+import { ownSockets } from "../support/own-sockets.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -15,7 +15,7 @@ async function openHome() {
   const run = (...args: string[]): Promise<CliResult> => cli.run(args, { env });
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
   onTestFinished(async () => {
-    for (const path of await findControlSockets(env)) {
+    for (const path of await ownSockets(env)) {
       const client = await ControlClient.connect(path).catch(() => undefined);
       if (client !== undefined) kill(client.welcome.pid);
       client?.close();

@@ -108,6 +108,16 @@ test("files older than two weeks are deleted, other files stay", async () => {
   ]);
 });
 
+test("a process that runs for weeks deletes old files too", async () => {
+  const { directory, log, clock } = await openLog();
+  log.write("info", "one");
+  await log.close();
+  clock.now += 20 * 24 * 60 * 60 * 1000;
+  log.write("info", "two");
+  await log.close();
+  expect(await readdir(directory)).toEqual(["cody-2026-12-06.log"]);
+});
+
 test("a day's file stops growing at its limit", async () => {
   const { directory, log } = await openLog();
   const file = join(directory, "cody-2026-11-16.log");

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConnectionLostError, ControlClient } from "../../src/control/control-client.js";
-import { findControlSockets } from "../../src/control/control-sockets.js";
 import type { ControlledOrder } from "../support/children/controlled.js";
+import { ownSockets } from "../support/own-sockets.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { Child } from "./child.js";
 import { interleavings, summarize } from "./rounds.js";
@@ -12,7 +12,7 @@ import { newWorld, rolloutPath, type World } from "./world.js";
 const maxRoundsBeforeKill = 400;
 
 test(
-  "messages with keys are used once and approved calls run once, wherever the process of the conversation dies",
+  "whatever others send, approve and stop: messages with keys are used once and calls run once, wherever the process dies",
   async () => {
     const world = await newWorld();
     let unknown = 0;
@@ -30,11 +30,12 @@ async function playRound(world: World, round: number): Promise<number> {
   const order = { home, runtimeDirectory, effects };
   const { child, conversation } = await start({ ...order, label: `r${round}a` });
   const keys = Array.from({ length: world.random.whole(1, 4) }, (_, n) => `r${round}.${n}`);
-  const clients = await Promise.all([connect(world), connect(world), connect(world)]);
+  const clients = await Promise.all([connect(world), connect(world), connect(world), connect(world)]);
   const work = Promise.allSettled([
     sendAll(clients[0], conversation, keys, world),
     approveAll(clients[1], conversation),
     approveAll(clients[2], conversation),
+    stopSometimes(clients[3], conversation, world),
   ]);
   for (let wait = world.random.magnitude(1, maxRoundsBeforeKill); wait > 0; wait -= 1) await nextRound();
   await child.kill();
@@ -59,7 +60,7 @@ async function start(order: ControlledOrder): Promise<{ child: Child; conversati
 
 async function connect({ runtimeDirectory }: World): Promise<ControlClient> {
   for (;;) {
-    const [path] = await findControlSockets({ XDG_RUNTIME_DIR: runtimeDirectory });
+    const [path] = await ownSockets({ XDG_RUNTIME_DIR: runtimeDirectory });
     // A socket is visible before its process listens on it.
     const client = path === undefined ? undefined : await ControlClient.connect(path).catch(ignoreLost);
     if (client !== undefined) return client;
@@ -90,6 +91,14 @@ async function approveAll(client: ControlClient, conversation_id: string): Promi
   for (const { approval_id } of conversation.approvals) approve(approval_id);
   for await (const { event } of events) {
     if (event.msg.type === "exec_approval_request") approve(event.msg.approval_id);
+  }
+}
+
+/** A message that is dropped by this is not in the file, so it is accepted again under its key. */
+async function stopSometimes(client: ControlClient, conversation_id: string, { random }: World): Promise<void> {
+  for (let times = random.whole(0, 2); times > 0; times -= 1) {
+    for (let wait = random.magnitude(1, maxRoundsBeforeKill); wait > 0; wait -= 1) await nextRound();
+    await client.ask({ type: "stop", conversation_id });
   }
 }
 

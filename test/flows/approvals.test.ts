@@ -7,7 +7,7 @@ import { defineTool } from "../../src/tools/define-tool.js";
 import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";
 import { rolloutLines } from "../support/rollout-lines.js";
-import { calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";
+import { beginsAndHangs, calls, callsAll, says, scripted, type Reply } from "../support/scripted-provider.js";
 
 /** A tool with a side effect: it counts its calls. */
 function counter() {
@@ -55,6 +55,34 @@ test.each<{ config: WrittenConfig; asked: boolean; output: RegExp }>([
     await events.until("task_complete");
   }
   expect(lastOutput(provider)).toMatch(output);
+});
+
+test("a released conversation leaves its request open, and whoever resumes it is asked again", async () => {
+  const { conversation, conversationId, events, manager, runs } = await open([
+    calls("effect", "c1", { what: "it" }),
+    says("ok"),
+  ]);
+  await conversation.submit("go");
+  const first = await events.until("exec_approval_request");
+  expect(await conversation.release()).toBe(true);
+  expect(await conversation.release()).toBe(true);
+  await expect(conversation.submit("more")).rejects.toMatchObject({ code: "actor_stopped" });
+  expect(manager.getConversation(conversationId)).toBeUndefined();
+  const resumed = await manager.resumeConversation(conversationId);
+  const log = new EventLog(resumed);
+  expect(await log.until("exec_approval_request")).toMatchObject({ command: first.command });
+  const [request] = resumed.pendingApprovals;
+  await resumed.answerApproval(request?.approval_id ?? "", "approved");
+  await log.until("task_complete");
+  expect(runs).toEqual(["it"]);
+});
+
+test("a working conversation cannot be released", async () => {
+  const { conversation, events } = await open([beginsAndHangs("…")]);
+  await conversation.submit("go");
+  await events.until("agent_message_delta");
+  expect(await conversation.release()).toBe(false);
+  expect(conversation.ending).toBeUndefined();
 });
 
 test("an approval request shows what will run, and the turn waits for the decision", async () => {

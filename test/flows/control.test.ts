@@ -7,13 +7,13 @@ import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import { ControlClient, type ReceivedEvent } from "../../src/control/control-client.js";
-import { findControlSockets } from "../../src/control/control-sockets.js";
 import type { EventMsg } from "../../src/messages/event.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { version } from "../../src/version.js";
 import { Random } from "../crash/random.js";
 import { firstSeed, interleavings } from "../crash/rounds.js";
 import { openConversation } from "../support/open-conversation.js";
+import { ownSockets } from "../support/own-sockets.js";
 import { rolloutLines } from "../support/rollout-lines.js";
 import { beginsAndHangs, calls, says, scripted, type Reply } from "../support/scripted-provider.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -25,7 +25,7 @@ async function listening(replies: Iterable<Reply>, options: ManagerOptions = {})
   const opened = await openConversation({ provider, env, control: true, idleAfter: Infinity, ...options });
   const paths = async (): Promise<string[]> => {
     for (;;) {
-      const found = await findControlSockets(env);
+      const found = await ownSockets(env);
       if (found.length > 0) return found;
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -157,14 +157,14 @@ test("the socket and its folder are for this user only, and both are gone after 
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await stat(join(env.XDG_RUNTIME_DIR, "cody"))).mode & 0o777).toBe(0o700);
   await manager.shutdown();
-  expect(await findControlSockets(env)).toEqual([]);
+  expect(await ownSockets(env)).toEqual([]);
 });
 
 test("without control nobody can connect", async () => {
   const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
   const { conversation } = await openConversation({ provider: scripted([says("hello")]), env });
   await conversation.processMessage("hi");
-  expect(await findControlSockets(env)).toEqual([]);
+  expect(await ownSockets(env)).toEqual([]);
 });
 
 test("the socket of a dead process is removed, and other files are left alone", async () => {
@@ -177,11 +177,11 @@ test("the socket of a dead process is removed, and other files are left alone", 
   // Its name is that of a process that does not exist; nobody answers once the server is closed.
   const kept = join(folder, "1.control-00000001.sock");
   await writeFile(kept, "not a socket");
-  expect(await findControlSockets(env)).toEqual([dead]);
+  expect(await ownSockets(env)).toEqual([dead]);
   const left = join(folder, "2147483646.control-00000002.sock");
   await new Promise((resolve) => server.close(resolve));
   await leaveSocket(left);
-  expect(await findControlSockets(env)).toEqual([]);
+  expect(await ownSockets(env)).toEqual([]);
   expect(await readdir(folder)).toEqual(["1.control-00000001.sock"]);
 });
 

@@ -137,7 +137,8 @@ const commandTable = {
     usage: "ps",
     description: "List the conversations that are open in any process of yours on this machine",
     examples: ["cody ps", "cody ps --json"],
-    flags: [],
+    flags: ["all"],
+    describe: { all: "Also processes with another home ($CODY_HOME)" },
   }),
   attach: command({
     usage: "attach <id>",

@@ -16,7 +16,7 @@ export interface Found {
   readonly conversation: RunningConversation;
 }
 
-/** The processes of this user that others can talk to. The opener must dispose it. */
+/** The processes of this user that others can talk to: with cody's home, or with any. The opener must dispose it. */
 export class RunningProcesses implements Disposable {
   readonly processes: readonly RunningProcess[];
   /** Why some processes could not be asked. */
@@ -27,13 +27,20 @@ export class RunningProcesses implements Disposable {
     this.problems = problems;
   }
 
-  static async connect({ terminal }: Pick<CommandContext, "terminal">): Promise<RunningProcesses> {
+  static async connect(
+    { terminal, home }: Pick<CommandContext, "terminal" | "home">,
+    { allHomes = false }: { readonly allHomes?: boolean } = {},
+  ): Promise<RunningProcesses> {
     const paths = await findControlSockets(terminal.env);
     const problems: string[] = [];
     const found = await Promise.all(
       paths.map(async (path) => {
         try {
           const client = await ControlClient.connect(path);
+          if (!allHomes && client.welcome.home !== home) {
+            client.close();
+            return undefined;
+          }
           return { client, conversations: await client.list() };
         } catch (error) {
           // A process that has ended meanwhile has no conversations any more.
@@ -75,9 +82,9 @@ export class RunningProcesses implements Disposable {
     ]);
   }
 
-  /** The daemon of this home, if it runs. */
-  daemon(home: string): RunningProcess | undefined {
-    return this.processes.find(({ client }) => client.welcome.kind === "daemon" && client.welcome.home === home);
+  /** The daemon, if it runs. */
+  get daemon(): RunningProcess | undefined {
+    return this.processes.find(({ client }) => client.welcome.kind === "daemon");
   }
 
   [Symbol.dispose](): void {

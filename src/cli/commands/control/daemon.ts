@@ -51,7 +51,7 @@ const actions = {
 async function start(context: Context): Promise<number> {
   const { terminal, home } = context;
   using before = await RunningProcesses.connect(context);
-  const running = before.daemon(home);
+  const running = before.daemon;
   if (running !== undefined) return await report(context, running, "already running");
   const { logs: logFolder } = homePaths(home);
   await makeDirectory(logFolder);
@@ -83,19 +83,23 @@ async function started(context: Context, child: ChildProcess, errors: string): P
     // Asked before looking, so that a daemon that has ended because of another one is not reported.
     const isOver = hasEnded;
     const running = await RunningProcesses.connect(context);
-    const daemon = running.daemon(context.home);
+    const daemon = running.daemon;
     running[Symbol.dispose]();
     if (daemon !== undefined) return daemon;
     if (isOver) break;
     await setTimeout(pollMs);
   }
   const text = (await readFile(errors, "utf8").catch(() => "")).trim();
-  throw new CommandError("The daemon did not start", exitCodes.failed, text === "" ? [] : visible(text).split("␊"));
+  throw new CommandError(
+    "The daemon did not start",
+    exitCodes.failed,
+    text === "" ? [] : text.split("\n").map(visible),
+  );
 }
 
 async function status(context: Context): Promise<number> {
   using running = await RunningProcesses.connect(context);
-  const daemon = running.daemon(context.home);
+  const daemon = running.daemon;
   for (const problem of running.problems) await context.tell(`Not asked: ${problem}`);
   if (daemon !== undefined) return await report(context, daemon, "running");
   await printResult(context, { text: "The daemon is not running.", json: { running: false } });
@@ -140,14 +144,14 @@ async function stop(context: Context): Promise<number> {
 /** Returns the process id of the daemon, if there was one. */
 async function askToStop(context: Context): Promise<number | undefined> {
   using running = await RunningProcesses.connect(context);
-  const client = running.daemon(context.home)?.client;
+  const client = running.daemon?.client;
   await client?.ask({ type: "shutdown" });
   return client?.welcome.pid;
 }
 
 async function pidOf(context: Context): Promise<number | undefined> {
   using running = await RunningProcesses.connect(context);
-  return running.daemon(context.home)?.client.welcome.pid;
+  return running.daemon?.client.welcome.pid;
 }
 
 /** Prints the newest lines that the daemon has written to the debug log. */
@@ -210,7 +214,7 @@ async function runDaemon(context: Context): Promise<number> {
   await makeDirectory(home);
   const server = await withFileLock(join(home, "daemon.lock"), async () => {
     using running = await RunningProcesses.connect(context);
-    const pid = running.daemon(home)?.client.welcome.pid;
+    const pid = running.daemon?.client.welcome.pid;
     if (pid !== undefined) throw new CommandError(`The daemon is already running: pid ${pid}`, exitCodes.failed);
     const now = (): number => currentTime(context);
     return await ControlServer.start({ kind: "daemon", home, env: terminal.env, conversations, now });

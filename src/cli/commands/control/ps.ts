@@ -14,7 +14,7 @@ const stateTexts = {
 } satisfies Record<RunningState, string>;
 
 export async function psCommand(context: ContextOf<"ps">): Promise<number> {
-  using running = await RunningProcesses.connect(context);
+  using running = await RunningProcesses.connect(context, { allHomes: context.flags.all });
   const conversations = running.processes.flatMap(({ client, conversations: open }) => {
     const { pid, kind, home, version } = client.welcome;
     return open.map((conversation) => ({ ...conversation, pid, kind, home, version }));

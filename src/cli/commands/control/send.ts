@@ -50,7 +50,7 @@ interface Receiver {
 
 /** The process that has the conversation open, or the daemon, which opens it. */
 async function receiver(context: ContextOf<"send">, running: RunningProcesses, name: string): Promise<Receiver> {
-  const daemon = running.daemon(context.home)?.client;
+  const daemon = running.daemon?.client;
   const open = running.find(name);
   if (open !== undefined && open.client !== daemon) {
     return { client: open.client, conversationId: open.conversation.conversation_id };
