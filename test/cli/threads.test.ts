@@ -21,7 +21,7 @@ test("short commands start only the writer thread, and only a long compacted rol
   expect(await threadsOf(cli, ["chat", "What is 2+2?"])).toEqual([writer]);
   expect(await threadsOf(cli, ["list"])).toEqual([]);
   const large = join(cli.conversations, "conv_large.jsonl");
-  await writeLargeRollout(large, "conv_large", 5 * 1024 * 1024);
+  await writeLargeRollout(large, "conv_large", 17 * 1024 * 1024);
   expect(await threadsOf(cli, ["list"])).toEqual([]);
   expect(await threadsOf(cli, ["resume", "conv_large"])).toEqual([writer]);
   await appendCompaction(large);
