@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { makeDirectory } from "../../../base/fs/make-directory.js";
 import { isRecord } from "../../../base/is-record.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
+import { hasProcessEnded } from "../../../base/process/process-state.js";
 import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { withFileLock } from "../../../config/file-lock.js";
@@ -126,7 +127,8 @@ async function report(
 async function stop(context: Context): Promise<number> {
   const pid = await askToStop(context);
   if (pid !== undefined) {
-    for (let waited = 0; (await pidOf(context)) === pid; waited += pollMs) {
+    // Its socket closes first; then it saves and writes its last lines.
+    for (let waited = 0; !(await hasProcessEnded(pid)); waited += pollMs) {
       if (waited >= stopMs) {
         const hint = `To end it at once: kill -9 ${pid}`;
         throw new CommandError(`The daemon (pid ${pid}) has not stopped in ${stopMs / 1000} s`, exitCodes.failed, [
@@ -147,11 +149,6 @@ async function askToStop(context: Context): Promise<number | undefined> {
   const client = running.daemon?.client;
   await client?.ask({ type: "shutdown" });
   return client?.welcome.pid;
-}
-
-async function pidOf(context: Context): Promise<number | undefined> {
-  using running = await RunningProcesses.connect(context);
-  return running.daemon?.client.welcome.pid;
 }
 
 /** Prints the newest lines that the daemon has written to the debug log. */
