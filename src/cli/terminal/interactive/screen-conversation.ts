@@ -158,8 +158,10 @@ export class ScreenConversation {
   send(input: WaitingInput): void {
     const { items, kind, isOutside = false } = input;
     const isFirst = !this.state.isBusy;
-    if (isFirst) this.state.begin("Sending", this.#parts.now());
-    else this.#waiting.push(input);
+    if (isFirst) {
+      this.#isInterrupted = false;
+      this.state.begin("Sending", this.#parts.now());
+    } else this.#waiting.push(input);
     this.#send(async () => {
       const conversation = await this.opened();
       const content = await items;
@@ -309,6 +311,8 @@ export class ScreenConversation {
     }
     if (msg.type === "user_message") this.#about = shortName(msg.message);
     this.state.push(event, this.#parts.now());
+    // An interrupt that came too late for the turn before says nothing about this one.
+    if (msg.type === "task_started") this.#isInterrupted = false;
     if (msg.type === "task_complete" || msg.type === "turn_aborted") {
       this.#isInterrupted = false;
       this.#begun.clear();

@@ -96,6 +96,11 @@ export async function processes({ context, current, text, screen }: SlashCall): 
     await context.tell("✗ Unknown argument. Usage: /ps [--all]");
     return "stay";
   }
+  if (text === "--all") {
+    const { psCommand } = await import("../../commands/control/ps.js");
+    await psCommand({ ...context, args: [] });
+    return "stay";
+  }
   const own = screen?.conversationLines() ?? [`* ${current.id}  ${current.labels.model}`];
   await printLines(context, own);
   return "stay";
