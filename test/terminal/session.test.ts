@@ -34,6 +34,34 @@ describe("the interactive screen", () => {
     expect(session.emulator.attributesOf("done").bold).toBe(true);
   });
 
+  it("shows the changes of a turn, and all of them with line numbers and colours for /diff", async () => {
+    const input = "*** Begin Patch\n*** Add File: new.txt\n+first\n+second\n*** End Patch";
+    const session = await TerminalSession.open([], {
+      size: { rows: 40 },
+      script: [{ calls: [{ name: "apply_patch", input }] }, { text: "Written." }],
+    });
+    await session.enter("write it");
+    await session.shows("↑↓ enter");
+    session.type("y");
+    await session.shows("Changes This Turn");
+    await session.prompts();
+    await session.enter("/diff");
+    await session.shows("1 file changed, 2 additions");
+    await session.prompts();
+    const start = session.screen.lastIndexOf("1 file changed, 2 additions, 0 deletions");
+    expect(session.screen.slice(start, start + 6)).toEqual([
+      "1 file changed, 2 additions, 0 deletions",
+      "",
+      "new.txt (+2, -0)",
+      "new file mode 100644",
+      " 1 + first",
+      " 2 + second",
+    ]);
+    const [added, number] = [session.emulator.attributesOf("+ second"), session.emulator.attributesOf("2 + second")];
+    expect(added.foreground).toBeDefined();
+    expect(added.foreground).not.toBe(number.foreground);
+  });
+
   it("interrupts a turn with Escape and is usable again", async () => {
     const session = await TerminalSession.open([], {
       script: [{ text: "one two three", delayMs: 3_600_000 }, { text: "Better." }],

@@ -15,6 +15,8 @@ import { Menu, type MenuItem } from "../model/menu.js";
 import { readTurns, type SavedTurn } from "../prompt/conversation-turns.js";
 import type { PromptConversation } from "../prompt/prompt-conversation.js";
 import type { Picker, ScreenCommands } from "../prompt/slash-call.js";
+import { cellWidth } from "../screen/cells.js";
+import { diffLines } from "../view/diff.js";
 import type { ThemeChoice } from "../view/themes.js";
 import { cleanLines } from "../view/rows.js";
 import { menuOverlay } from "./overlay.js";
@@ -67,11 +69,23 @@ export class ScreenActions implements ScreenCommands {
 
   conversationLines(): string[] {
     const { all, current } = this.#parts.conversations;
-    return all.map((conversation, index) => {
-      const mark = conversation === current ? "*" : " ";
-      const { title, settings } = conversation;
-      return `${mark} ${index + 1}  ${stateText(conversation)}  ${visible(shortened(title, maxTitleChars))}  ${settings.model}`;
+    const rows = all.map((conversation, index) => ({
+      place: `${conversation === current ? "*" : " "} ${index + 1}`,
+      state: stateText(conversation),
+      title: visible(shortened(conversation.title, maxTitleChars)),
+      model: conversation.settings.model,
+    }));
+    const stateColumns = Math.max(...rows.map(({ state }) => state.length));
+    const titleColumns = Math.max(...rows.map(({ title }) => cellWidth(title)));
+    return rows.map(({ place, state, title, model }) => {
+      const padding = " ".repeat(titleColumns - cellWidth(title));
+      return `${place}  ${state.padEnd(stateColumns)}  ${title}${padding}  ${model}`;
     });
+  }
+
+  printDiff(unifiedDiff: string): void {
+    const { app } = this.#parts;
+    app.add({ type: "output", lines: ["", ...diffLines(unifiedDiff, app.view())], isStyled: true });
   }
 
   async setTheme(name: string): Promise<string> {

@@ -16,6 +16,8 @@ export interface ScreenCommands {
   newConversation(): Promise<void>;
   /** One line for each conversation of this process. */
   conversationLines(): readonly string[];
+  /** Shows a diff with line numbers and colours. */
+  printDiff(unifiedDiff: string): void;
   /** Returns what was set. */
   setTheme(name: string): Promise<string>;
   /** Changes between emacs and vi keys; returns what was set. */

@@ -298,7 +298,7 @@ async function fork({ context, current, text, screen }: SlashCall): Promise<Then
   return "stay";
 }
 
-async function diff({ context, current, text }: SlashCall): Promise<Then> {
+async function diff({ context, current, text, screen }: SlashCall): Promise<Then> {
   const turn = text === "" ? undefined : wholeNumber(text);
   if (text !== "" && turn === undefined) {
     await context.tell("✗ Invalid turn number. Usage: /diff [turn], counted from 1");
@@ -316,9 +316,15 @@ async function diff({ context, current, text }: SlashCall): Promise<Then> {
   const { undoneLines } = await import("../../commands/changes/undo-text.js");
   const changes = await SavedChanges.read(current.surroundings.places, rollout, context.terminal.env);
   const [tracker, reverted] = [changes.diff(turn), changes.reverted(turn)];
-  const diffLines = [...statText(tracker.files, tracker.getSummary()), "", tracker.generateUnifiedDiff().trimEnd()];
-  const lines = tracker.isEmpty ? [noChanges(turn, reverted.length > 0)] : diffLines;
-  await printLines(context, [...undoneLines(reverted, changes.turns), ...lines]);
+  const undone = undoneLines(reverted, changes.turns);
+  if (tracker.isEmpty) {
+    await printLines(context, [...undone, noChanges(turn, reverted.length > 0)]);
+    return "stay";
+  }
+  const unifiedDiff = tracker.generateUnifiedDiff().trimEnd();
+  const plain = screen === undefined ? ["", unifiedDiff] : [];
+  await printLines(context, [...undone, ...statText(tracker.files, tracker.getSummary()), ...plain]);
+  screen?.printDiff(unifiedDiff);
   return "stay";
 }
 
