@@ -54,4 +54,43 @@ describe("several conversations on the screen", () => {
     await session.enter("What is my name?");
     await session.shows("You told me: your name is Alice.");
   });
+
+  it("keep their title, their last answer and their context when they are resumed", async () => {
+    const cli = await Cli.open({ spawned: true });
+    const script = [{ text: "The answer.", usage: { input_tokens: 100_000, output_tokens: 10 } }];
+    const first = await TerminalSession.open([], { cli, script });
+    await first.enter("the question");
+    await first.shows("The answer.");
+    await first.prompts();
+    first.type(keys.ctrlD);
+    await first.ends();
+    const session = await TerminalSession.open([], { cli, script });
+    await session.enter("/resume");
+    await session.shows("type to filter");
+    session.type(keys.enter);
+    await session.shows("── 2 the question ──");
+    await session.shows("Resumed conversation with 2 messages");
+    await session.shows("25% of 400k");
+    await session.enter("/copy");
+    await session.shows("Sent the last answer to the terminal's clipboard (11 characters).");
+    expect(session.emulator.received).toContain(Buffer.from("The answer.").toString("base64"));
+  });
+
+  it("are listed in columns", async () => {
+    const session = await TerminalSession.open([], {
+      script: [{ text: "one two three", delayMs: 3_600_000 }, { text: "Second answer." }],
+    });
+    await session.enter("a question that is longer than the other one");
+    await session.shows("Answering");
+    await session.enter("/new");
+    await session.shows("2 new conversation");
+    await session.enter("short");
+    await session.shows("Second answer.");
+    await session.prompts();
+    await session.enter("/ps");
+    await session.shows("* 2");
+    const [first = "", second = ""] = session.screen.filter((row) => /^[ *] \d /.test(row));
+    expect(second.indexOf("short")).toBe(first.indexOf("a question"));
+    expect(second.indexOf("gpt-5")).toBe(first.indexOf("gpt-5"));
+  });
 });

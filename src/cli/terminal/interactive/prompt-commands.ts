@@ -159,8 +159,7 @@ export class PromptCommands {
   }
 
   async #show(conversation: ScreenConversation, opened: Parameters<ScreenConversation["show"]>[0]): Promise<void> {
-    this.#app.switchTo(conversation);
-    await conversation.show(opened);
+    await conversation.show(opened, () => this.#app.switchTo(conversation));
   }
 }
 

@@ -6,6 +6,7 @@ import { FailureError } from "../../../messages/failure-error.js";
 import type { Op } from "../../../messages/submission.js";
 import type { ReviewDecision } from "../../../messages/tools/approval.js";
 import type { UserInput } from "../../../messages/user-input.js";
+import { counted } from "../../../base/text/counted.js";
 import { shortName } from "../../../base/text/conversation-name.js";
 import type { Settings } from "../../../messages/actors/conversation.js";
 import { describeError } from "../../describe-error.js";
@@ -127,18 +128,26 @@ export class ScreenConversation {
     return surroundingsOf(this.workspace);
   }
 
-  /** Shows an opened conversation: its last turns, and from now on its events. */
-  async show(conversation: Conversation): Promise<void> {
+  /**
+   * Shows an opened conversation: its last turns, and from now on its events. `onLoaded` is called when its title and
+   * its last turns are known.
+   */
+  async show(conversation: Conversation, onLoaded: () => void = () => undefined): Promise<void> {
     this.#id = conversation.id;
     this.#conversation = conversation;
     const items = await conversation.readHistory();
     const { entries, details, messages } = historyEntries(items, shownTurns);
     if (messages > 0) {
       const name = conversation.name === undefined ? "" : ` ${conversation.name}`;
-      this.state.add({ type: "notice", kind: "info", text: `Resumed conversation${name} with ${messages} messages` });
+      const text = `Resumed conversation${name} with ${counted(messages, "message")}`;
+      this.state.add({ type: "notice", kind: "info", text });
     }
     for (const { title, text } of details) this.state.addDetail(title, text);
     for (const entry of entries) this.state.add(entry);
+    this.state.usage = conversation.usage ?? undefined;
+    this.state.lastAnswer = entries.findLast((entry) => entry.type === "answer")?.text ?? "";
+    this.#about = shortName(entries.findLast((entry) => entry.type === "user")?.text ?? "");
+    onLoaded();
     this.#read(conversation);
     await this.#parts.onOpened(conversation);
     this.#parts.onChange(this);
