@@ -10,6 +10,8 @@ const toolRows = 6;
 const maxQueuedRows = 4;
 /** Of a short screen, the editor takes at most this part. */
 const editorPart = 0.4;
+/** From this many rows on, an empty line separates what stands above the editor. */
+const roomyRows = 16;
 /** With fewer rows, everything but the editor and what it answers is left out. */
 const smallRows = 8;
 /** How long work may take before a line says so: most commands end at once. */
@@ -48,9 +50,11 @@ export function liveRegion(
     ? editorView(editor, view, { maxRows: Math.max(1, Math.floor(rows * editorPart)), prompt: around.prompt })
     : undefined;
   const heading = around.heading === undefined ? [] : [around.heading];
-  const fixed = rule.length + status.length + heading.length + (edited?.lines.length ?? 0);
+  const gap = rows < roomyRows ? [] : [""];
+  const fixed = gap.length + rule.length + status.length + heading.length + (edited?.lines.length ?? 0);
   const menu = around.menu?.(Math.max(1, room - fixed - 1)) ?? [];
-  const panel = around.panel?.(Math.max(2, room - fixed - menu.length)) ?? [];
+  const panelRows = around.panel?.(Math.max(2, room - fixed - gap.length - menu.length)) ?? [];
+  const panel = panelRows.length === 0 ? [] : [...gap, ...panelRows];
   let left = room - fixed - menu.length - panel.length;
   const take = (lines: string[], most = left): string[] => {
     const taken = lines.slice(0, Math.max(0, Math.min(most, left)));
@@ -61,7 +65,9 @@ export function liveRegion(
   const queued = take(inputs.length === 0 ? [] : queuedLines(inputs, view), maxQueuedRows);
   const { activity } = state;
   const elapsedMs = activity === undefined ? 0 : now - activity.since;
-  const hasActivity = activity !== undefined && elapsedMs >= quietMs;
+  // An open question says by itself what the turn waits for.
+  const isAsked = panel.length > 0 && state.requests.length > 0;
+  const hasActivity = activity !== undefined && elapsedMs >= quietMs && !isAsked;
   const waits = hasActivity ? [activityLine({ label: activity.label, elapsedMs, frame, hint: around.hint }, view)] : [];
   const active = take(waits.length === 0 ? [] : ["", ...waits].slice(isSmall ? 1 : 0));
   const running = state.runningTools.filter(({ isStarted }) => isStarted);
@@ -73,7 +79,7 @@ export function liveRegion(
   });
   const shownTools = take(tools.length === 0 ? [] : ["", ...tools]);
   const open = left > 0 ? conversation.transcript.openLines(view, left) : [];
-  const above = [...open, ...shownTools, ...active, ...queued, ...panel, ...rule, ...heading];
+  const above = [...open, ...shownTools, ...active, ...queued, ...panel, ...gap, ...rule, ...heading];
   const lines = [...above, ...(edited?.lines ?? []), ...menu, ...status];
   if (edited === undefined || around.isPanelFocused) return { lines };
   return { lines, cursor: { row: above.length + edited.cursor.row, column: edited.cursor.column } };
