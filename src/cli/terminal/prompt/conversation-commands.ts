@@ -98,7 +98,7 @@ export async function processes({ context, current, text, screen }: SlashCall): 
   }
   if (text === "--all") {
     const { psCommand } = await import("../../commands/control/ps.js");
-    await psCommand({ ...context, args: [] });
+    await psCommand({ ...context, flags: { ...context.flags, all: true }, args: [] });
     return "stay";
   }
   const own = screen?.conversationLines() ?? [`* ${current.id}  ${current.labels.model}`];
