@@ -4,6 +4,7 @@ import type { ApprovalRequest, CommandPrefix, ReviewDecision } from "../../../me
 import type { Key } from "../screen/key.js";
 import type { ApprovalChoice } from "../approval-text.js";
 import { approvalLines } from "../view/approval.js";
+import { fitText } from "../view/rows.js";
 import type { View } from "../view/view.js";
 
 /** How long the question must have been on the screen, without any key, before a key answers it. */
@@ -75,7 +76,7 @@ export class ApprovalPanel {
       offset: this.#offset,
       hint: "ctrl-o shows all",
     };
-    return [...approvalLines(panel, view, maxRows - 1), view.theme.dim(this.#hint(isWriting))];
+    return [...approvalLines(panel, view, maxRows - 1), view.theme.dim(fitText(this.#hint(isWriting), view.columns))];
   }
 
   press(key: Key): "changed" | "ignored" | Answer {
