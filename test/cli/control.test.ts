@@ -1,5 +1,11 @@
-import { onTestFinished, expect, test } from "vitest";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
+import { version } from "../../src/version.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { Cli } from "../support/cli.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
@@ -65,6 +71,30 @@ test("ps says that nothing is open", async () => {
   const terminal = await FakeTerminal.open(scripted([]), { env: { XDG_RUNTIME_DIR: await temporaryFolder() } });
   expect(await terminal.run("ps")).toBe(0);
   expect(terminal.screen).toBe("No conversation is open.\n");
+});
+
+test("a daemon of another version is shown with what to do", async () => {
+  const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
+  const terminal = await FakeTerminal.open(scripted([]), { env });
+  const folder = join(env.XDG_RUNTIME_DIR, "cody");
+  await mkdir(folder, { mode: 0o700 });
+  const welcome = { type: "welcome", protocol: 1, version: "9.9.9", pid: 1, kind: "daemon", home: terminal.home };
+  const server = createServer((socket) => {
+    const say = (message: object): void => void socket.write(`${JSON.stringify(message)}\n`);
+    createInterface({ input: socket }).on("line", (line) => {
+      const { id, type } = JSON.parse(line);
+      say(type === "hello" ? { ...welcome, started_at: Date.now() } : { id, type: "conversations", conversations: [] });
+    });
+    socket.on("error", () => undefined);
+  });
+  onTestFinished(() => void server.close());
+  server.listen(join(folder, `${process.pid}.control-00000000.sock`));
+  await once(server, "listening");
+  expect(await terminal.run("daemon", "status")).toBe(0);
+  expect(terminal.screen).toMatch(/^The daemon is running: pid 1, cody 9\.9\.9, for \d+s, 0 conversations\n$/);
+  expect(terminal.errors).toBe(
+    `This is cody ${version}. To restart the daemon with it: cody daemon stop; cody daemon start\n`,
+  );
 });
 
 test("send, tail and stop reach a conversation by id, beginning and name", async () => {
