@@ -9,6 +9,9 @@ import { Child } from "./child.js";
 import { interleavings, summarize } from "./rounds.js";
 import { newWorld, rolloutPath, type World } from "./world.js";
 
+/** About three turns. */
+const maxEventsBeforeKill = 40;
+
 const maxRoundsBeforeKill = 400;
 
 test(
@@ -32,11 +35,12 @@ async function playRound(world: World, round: number): Promise<number> {
   const keys = Array.from({ length: world.random.whole(1, 4) }, (_, n) => `r${round}.${n}`);
   const clients = await Promise.all([connect(world), connect(world), connect(world), connect(world)]);
   const work = Promise.allSettled([
-    sendAll(clients[0], conversation, keys, world),
+    sendAll(clients[0], conversation, [...keys], world),
     approveAll(clients[1], conversation),
     approveAll(clients[2], conversation),
     stopSometimes(clients[3], conversation, world),
   ]);
+  await busy(await connect(world), conversation, keys, world.random.whole(1, maxEventsBeforeKill));
   for (let wait = world.random.magnitude(1, maxRoundsBeforeKill); wait > 0; wait -= 1) await nextRound();
   await child.kill();
   // Everybody learns of the death.
@@ -91,6 +95,25 @@ async function approveAll(client: ControlClient, conversation_id: string): Promi
   for (const { approval_id } of conversation.approvals) approve(approval_id);
   for await (const { event } of events) {
     if (event.msg.type === "exec_approval_request") approve(event.msg.approval_id);
+  }
+}
+
+/** Begins a turn after each that ends, with further keys, until so many events were seen. */
+async function busy(client: ControlClient, conversation_id: string, keys: string[], count: number): Promise<void> {
+  let seen = 0;
+  const begin = async (): Promise<void> => {
+    const key = `${conversation_id}.${seen}`;
+    keys.push(key);
+    const op = { type: "queue" as const, key, items: [{ type: "text" as const, text: key }] };
+    await client.ask({ type: "submit", conversation_id, op });
+  };
+  const { events } = await client.events(conversation_id, "0");
+  await begin();
+  for await (const { event } of events) {
+    seen += 1;
+    if (seen >= count) return;
+    // A message that `stop` has dropped ends in an error.
+    if (["task_complete", "turn_aborted", "error"].includes(event.msg.type)) await begin();
   }
 }
 
