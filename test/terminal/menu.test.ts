@@ -171,6 +171,14 @@ describe("the view of a menu", () => {
     expect(menuLines(menu, viewOf(99), 6)[1]).toBe("› gpt-5       the default");
   });
 
+  it("leaves out descriptions beside a preview if they do not all fit", () => {
+    const items = [{ value: "a", label: "a label of forty characters, more or less", description: "2026-11-19" }];
+    const menu = menuOf({ items, preview: () => ["preview"], takesText: false });
+    expect(menuLines(menu, viewOf(100), 3)[1]).toBe(
+      `${inHalf("› a label of forty characters, more or less")} │ preview`,
+    );
+  });
+
   it("aligns descriptions after labels that need more than half, if all of them fit", () => {
     const items = [
       { value: "a", label: "a label that is long", description: "one" },

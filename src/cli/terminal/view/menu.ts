@@ -22,7 +22,7 @@ export function menuLines<T>(menu: Menu<T>, view: View, maxRows: number): string
   const left = Math.floor(view.columns / 2);
   const right = { ...view, columns: view.columns - left - separator.length };
   const lines = menu.selected === undefined ? [] : preview(menu.selected, right).slice(0, count);
-  const items = itemLines(menu, { ...view, columns: left }, count);
+  const items = itemLines(menu, { ...view, columns: left }, count, { onlyWholeDescriptions: true });
   const rows = Array.from({ length: Math.max(lines.length, items.length) }, (_, index) => {
     const item = items[index] ?? "";
     const padding = " ".repeat(left - cellWidth(item));
@@ -42,17 +42,30 @@ function headerLines<T>(menu: Menu<T>, { theme, columns }: View): string[] {
   return [...lines, `${cutToCells("/ ", columns)}${typed}`];
 }
 
-function itemLines<T>(menu: Menu<T>, view: View, count: number): string[] {
+/** `onlyWholeDescriptions`: labels come first, because the preview says more than the start of a description. */
+function itemLines<T>(
+  menu: Menu<T>,
+  view: View,
+  count: number,
+  { onlyWholeDescriptions = false }: { readonly onlyWholeDescriptions?: boolean } = {},
+): string[] {
   const { rows, top } = menu.visibleRows(count);
   if (rows.length === 0) return [view.theme.dim(cutToCells(`${otherMark}no match`, view.columns))];
   const room = Math.max(0, view.columns - cellWidth(selectedMark));
   const widest = Math.max(...rows.map(({ item }) => cellWidth(visible(item.label))));
   const widestDescription = Math.max(...rows.map(({ item }) => cellWidth(visible(item.description ?? ""))));
   const isRoomy = widest + gap.length + widestDescription <= room;
+  const hasDescriptions = isRoomy || !onlyWholeDescriptions;
   const labelColumns = isRoomy ? widest : Math.min(widest, Math.max(1, Math.floor(room * maxLabelPart)));
   const descriptionColumns = Math.min(minDescription, widestDescription);
   return rows.map((row, index) =>
-    itemLine(row, view, { isSelected: top + index === menu.index, room, labelColumns, descriptionColumns }),
+    itemLine(row, view, {
+      isSelected: top + index === menu.index,
+      room,
+      labelColumns,
+      descriptionColumns,
+      hasDescriptions,
+    }),
   );
 }
 
@@ -63,15 +76,16 @@ interface ItemPlace {
   readonly labelColumns: number;
   /** The fewest columns for a description. */
   readonly descriptionColumns: number;
+  readonly hasDescriptions: boolean;
 }
 
 function itemLine<T>({ item, positions }: MenuRow<T>, { theme, columns }: View, place: ItemPlace): string {
-  const { isSelected, room, labelColumns, descriptionColumns } = place;
+  const { isSelected, room, labelColumns, descriptionColumns, hasDescriptions } = place;
   const mark = cutToCells(isSelected ? selectedMark : otherMark, columns);
   const style = isSelected ? theme.accent : (text: string) => text;
   const { description = "" } = item;
   const hasRoom = room >= labelColumns + gap.length + descriptionColumns;
-  const isDescribed = description !== "" && hasRoom;
+  const isDescribed = description !== "" && hasDescriptions && hasRoom;
   const label = shownLabel(item.label, isDescribed ? room - gap.length - descriptionColumns : room);
   const parts = label.parts.map(({ text, at }) => (positions.includes(at) ? theme.underline(text) : text)).join("");
   const line = style(mark + parts);
