@@ -35,7 +35,7 @@ export function statusText(
         ? {}
         : {
             others: {
-              running: others.filter((each) => each.state.isBusy).length,
+              running: others.filter(({ state: { isBusy, requests } }) => isBusy && requests.length === 0).length,
               waiting: others.filter((each) => each.state.requests.length > 0 || each.unread > 0).length,
             },
           }),

@@ -18,6 +18,7 @@ export class Transcript {
   #answer: MarkdownStream | undefined;
   /** An empty line separates entries, except neighbours of the same kind that belong together. */
   #lastType: Entry["type"] | undefined;
+  #isLastLong = false;
   /** The answer that is being written has lines in the transcript. */
   #hasBegun = false;
 
@@ -49,7 +50,10 @@ export class Transcript {
 
   #separated(type: Entry["type"], lines: string[]): string[] {
     if (lines.length === 0) return [];
-    const joins = joinsLast(this.#lastType, type);
+    // Calls that are one line each stand together; the change of a patch stands alone.
+    const isLong = type === "tool" && (this.#isLastLong || lines.length > 1);
+    const joins = joinsLast(this.#lastType, type) && !isLong;
+    this.#isLastLong = lines.length > 1;
     const isFirst = this.#lastType === undefined;
     this.#lastType = type;
     return joins || isFirst ? lines : ["", ...lines];
