@@ -16,7 +16,12 @@ export const situations: readonly Situation[] = [
   {
     name: "welcome",
     replies: [{ text: "Hello." }],
-    play: async (stage) => await started(stage, { columns: 88, rows: 18 }),
+    play: async (stage) => {
+      const cody = await started(stage, { columns: 100, rows: 18 });
+      cody.type("Explain what @src/tide.js computes.\nThen add a test for the day after a spring tide.");
+      await cody.quiet();
+      return cody;
+    },
   },
   {
     name: "markdown",
@@ -52,7 +57,7 @@ Two things are missing:
       },
     ],
     play: async (stage) => {
-      const cody = await started(stage, { columns: 88, rows: 46 });
+      const cody = await started(stage, { columns: 100, rows: 46 });
       cody.type(`Why is the next high water 745 minutes away?${enter}`);
       await cody.shows("lowest astronomical tide");
       await cody.quiet();
@@ -82,7 +87,7 @@ Two things are missing:
       { text: "Done." },
     ],
     play: async (stage) => {
-      const cody = await started(stage, { columns: 88, rows: 30 });
+      const cody = await started(stage, { columns: 100, rows: 30 });
       cody.type(`Format the code with prettier${enter}`);
       await cody.shows("↑↓ enter");
       await cody.quiet();
@@ -97,11 +102,9 @@ Two things are missing:
       { text: "`nextHighWater` now counts the tides that have passed, and there is a test for it." },
     ],
     play: async (stage) => {
-      const cody = await started(stage, { columns: 88, rows: 46 });
+      const cody = await started(stage, { columns: 100, rows: 60 });
       cody.type(`It is negative after a whole day. Fix that${enter}`);
-      await cody.shows("there is a test for it");
-      await cody.quiet();
-      cody.type(`/diff ${enter}`);
+      await cody.shows("Changes This Turn");
       await cody.quiet();
       return cody;
     },
@@ -120,9 +123,9 @@ Two things are missing:
         "monthly table": "Print a table with one column per month",
       };
       for (const [name, question] of Object.entries(questions)) await stage.run("chat", "--name", name, question);
-      const cody = await started(stage, { columns: 88, rows: 30 });
-      cody.type(`/resume ${enter}`);
-      await cody.shows("highest tides?");
+      const cody = await started(stage, { columns: 100, rows: 30 });
+      cody.type(`/resume${enter}`);
+      await cody.shows("12 columns now");
       await cody.quiet();
       return cody;
     },
@@ -131,18 +134,24 @@ Two things are missing:
     name: "conversations",
     replies: [
       { calls: [{ name: "shell", arguments: { command: ["sh", "-c", "npm test && sleep 60"] } }] },
+      { calls: [{ name: "shell", arguments: { command: ["git", "push"], with_escalated_permissions: true } }] },
       { text: "Brest, Emden and Hoek van Holland.", usage: { input_tokens: 61_000, output_tokens: 40 } },
       { text: "Done." },
     ],
     play: async (stage) => {
-      const cody = await started(stage, { columns: 88, rows: 30 });
+      const cody = await started(stage, { columns: 100, rows: 30 });
       cody.type(`Run the tests until they fail${enter}`);
       await cody.shows("sleep 60");
       cody.type(`/new${enter}`);
-      await cody.quiet();
+      await cody.shows("2 new conversation");
+      cody.type(`Push the branch${enter}`);
+      await cody.shows("yes, once");
+      cody.type(`/new${enter}`);
+      await cody.shows("3 new conversation");
       cody.type(`Which harbours does it know?${enter}`);
       await cody.shows("Brest, Emden");
-      cody.type(`/ps ${enter}`);
+      await cody.quiet(1_000);
+      cody.type(`/ps${enter}`);
       await cody.quiet();
       return cody;
     },
