@@ -36,8 +36,8 @@ export async function withFileLock<T>(
   // The token is written to a separate file and linked into place, so that no process ever reads a half-written lock.
   const token = `${process.pid} ${randomUUID()}`;
   const own = `${lock}.${token.replace(" ", ".")}`;
-  await writeNew(own, token);
   try {
+    await writeNew(own, token);
     await acquire(lock, own, token, {
       pollsBeforeAnyTakeover: Math.ceil(holdMs / retryMs),
       maxPolls: waitMs / retryMs,

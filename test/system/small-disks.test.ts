@@ -1,9 +1,11 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { withFileLock } from "../../src/config/file-lock.js";
 import { Cli, commandOf, finished } from "../support/cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);
 const notSaved = "Failed to save turn: ";
@@ -44,6 +46,14 @@ test("on a full disk chat continues with a warning, and saves again once there i
   expect(again.code).toBe(0);
   expect(again.stderr).not.toContain(notSaved);
   expect(await cli.said(id)).toEqual(["one", "three"]);
+});
+
+test("a lock that does not fit on a full disk leaves no file behind", async () => {
+  const folder = await temporaryFolder();
+  await mount(folder, "-t", "tmpfs", "-o", "size=16k", "cody-test");
+  await writeFile(join(folder, "filler"), Buffer.alloc(1024 * 1024)).catch(() => undefined);
+  await expect(withFileLock(join(folder, "lock"), () => Promise.resolve())).rejects.toMatchObject({ code: "ENOSPC" });
+  expect(await readdir(folder)).toEqual(["filler"]);
 });
 
 test("without a free inode a new conversation is reported as not saved", async () => {
