@@ -47,6 +47,28 @@ describe("an approval on the screen", () => {
     await expect(readFile(join(session.cli.project, "file"))).rejects.toThrow("ENOENT");
   });
 
+  it("is not answered by a message that begins while it is open", async () => {
+    const session = await asked({ calls: [run("touch file")] }, { text: "No." });
+    await session.shows(armed);
+    session.type("Only in any case");
+    await session.shows("› Only in any case");
+    await session.shows("You are writing a message");
+    session.type(keys.tab);
+    await session.shows(armed);
+    session.type("n");
+    await session.shows("No.");
+    expect(session.text).toContain("› Only in any case");
+  });
+
+  it("is answered once by a key that repeats", async () => {
+    const session = await asked({ calls: [run("touch file")] }, { text: "No." });
+    await session.shows(armed);
+    session.type("nnn");
+    await session.shows("No.");
+    expect(session.text).toContain("› nn");
+    expect(session.text).not.toContain("✗");
+  });
+
   it("sends what to do instead to the model", async () => {
     const session = await asked({ calls: [run("rm -rf build")] }, { text: "As you wish." });
     await session.shows(armed);

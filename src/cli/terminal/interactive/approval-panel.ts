@@ -56,6 +56,7 @@ export class ApprovalPanel {
 
   /** A key went to the editor instead. */
   noteKey(): void {
+    this.#isFocused = false;
     if (this.#quietSince !== undefined) this.#quietSince = this.#now();
   }
 

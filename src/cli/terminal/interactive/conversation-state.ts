@@ -91,6 +91,8 @@ export class ConversationState {
   readonly #details: Detail[] = [];
   #detailChars = 0;
   #requests: ApprovalRequest[] = [];
+  /** Requests of which the answer is on its way. */
+  readonly #decided = new Set<string>();
   #activity: Activity | undefined;
   #isStreaming = false;
   #reasoning: { text: string; readonly startedAt: number } | undefined;
@@ -130,7 +132,7 @@ export class ConversationState {
 
   /** The approval requests that wait for an answer, oldest first. */
   get requests(): readonly ApprovalRequest[] {
-    return this.#requests;
+    return this.#requests.filter(({ approval_id: id }) => !this.#decided.has(id));
   }
 
   get runningTools(): RunningTool[] {
@@ -437,6 +439,16 @@ export class ConversationState {
     this.#requests = [...this.#requests, request];
     this.#turnStartedAt ??= now;
     this.#activity = { label: "Waiting for your approval", since: now };
+  }
+
+  /** An answer was sent: no other key answers the request. */
+  decide(approvalId: string): void {
+    this.#decided.add(approvalId);
+  }
+
+  /** The answer could not be sent. */
+  undecide(approvalId: string): void {
+    this.#decided.delete(approvalId);
   }
 
   /** A request of which the call runs or has ended is closed, whoever has answered it. */

@@ -191,8 +191,11 @@ export class Keyboard {
       return false;
     }
     const outcome = approvals.press(key);
-    // A character that means nothing here must not end up in a message that is sent later.
-    if (outcome === "ignored") return key.type === "paste" || (key.name.length === 1 && !key.ctrl && !key.alt);
+    if (outcome === "ignored") {
+      // A message begins: its next characters must not answer, and none of them is lost.
+      if (key.type === "paste" || (key.name.length === 1 && !key.ctrl && !key.alt)) approvals.noteKey();
+      return false;
+    }
     if (outcome === "changed") return true;
     const { request, decision } = outcome;
     const { current } = conversations;

@@ -232,7 +232,17 @@ export class ScreenConversation {
   }
 
   decide(approvalId: string, decision: ReviewDecision): void {
-    this.submit({ type: "exec_approval", id: approvalId, decision });
+    const op: Op = { type: "exec_approval", id: approvalId, decision };
+    this.state.decide(approvalId);
+    this.#send(async () => {
+      try {
+        await (await this.opened()).submit(op);
+      } catch (error) {
+        this.state.undecide(approvalId);
+        throw error;
+      }
+    });
+    this.#parts.onChange(this);
   }
 
   /** Sends an op; an error is shown. */
