@@ -17,7 +17,7 @@ const exceptions = {
   "workspace-write": ", except git's hooks and configuration, .cody and instruction files",
 } satisfies Record<SandboxSpec["mode"], string>;
 
-export interface DeniedInput {
+interface DeniedInput {
   readonly spec: SandboxSpec;
   /** The output of a command that failed. */
   readonly output: string;

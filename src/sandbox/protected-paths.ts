@@ -18,7 +18,7 @@ export interface Protection {
   readonly links: readonly ProtectedLink[];
 }
 
-export interface ProtectedLink {
+interface ProtectedLink {
   readonly path: string;
   readonly target: string;
 }

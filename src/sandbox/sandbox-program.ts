@@ -25,7 +25,7 @@ export interface SandboxProgram {
 }
 
 /** The result of a probe, with the program if it works. */
-export type ProbeResult =
+type ProbeResult =
   | { readonly status: SandboxStatus & { works: true }; readonly program: SandboxProgram }
   | { readonly status: SandboxStatus & { works: false }; readonly program?: undefined };
 

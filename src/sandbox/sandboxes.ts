@@ -35,7 +35,7 @@ export interface SandboxRequest {
   readonly sandbox: SandboxMode;
 }
 
-export interface DescribedSandbox {
+interface DescribedSandbox {
   readonly status: SandboxStatus;
   /** Undefined if none works. */
   readonly spec: SandboxSpec | undefined;

@@ -13,7 +13,7 @@ const maxOutputChars = 1024 * 1024;
 const notRun = -1;
 
 /** One line of `codex exec --json`. */
-export type CodexEvent =
+type CodexEvent =
   | { readonly type: "thread.started"; readonly thread_id: string }
   | { readonly type: "turn.started" }
   | { readonly type: "turn.completed"; readonly usage: CodexUsage }

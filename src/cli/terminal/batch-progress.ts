@@ -18,14 +18,14 @@ const [wideBar, narrowBar] = [20, 8];
 const refreshMs = 1_000;
 
 /** Shows how far a batch is. */
-export interface BatchProgress {
+interface BatchProgress {
   start(key: string): unknown;
   event(key: string, event: Event): void;
   end(result: BatchResult): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface BatchFacts {
+interface BatchFacts {
   /** The first lines of the tasks' prompts, by key. */
   readonly prompts: ReadonlyMap<string, string>;
   /** The results of an earlier run of the same batch. */

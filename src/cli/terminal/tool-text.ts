@@ -12,7 +12,7 @@ const marks = { pending: "☐", in_progress: "▸", completed: "✔" } satisfies
 const maxKnowledgeChars = 500;
 
 /** A line of a plan: its explanation without a mark, or a step. */
-export interface PlanRow {
+interface PlanRow {
   readonly mark: string;
   readonly text: string;
   readonly status: Status | undefined;

@@ -9,7 +9,7 @@ const maxDepth = 3;
 type Inode = Pick<BigIntStats, "dev" | "ino" | "nlink">;
 
 /** The files among these, and in these folders, that also have another name: only those can be reached by a hard link. */
-export const linkedFiles = memoizeByObject(async (paths: readonly string[]): Promise<ReadonlySet<string>> => {
+const linkedFiles = memoizeByObject(async (paths: readonly string[]): Promise<ReadonlySet<string>> => {
   const found = new Set<string>();
   for (const path of paths) {
     await walkFiles(path, (_, stats) => {

@@ -39,7 +39,7 @@ export function permissionMode(name: string, mayBypass: boolean): PermissionMode
   return name as PermissionMode;
 }
 
-export interface ToolChoice {
+interface ToolChoice {
   /** Rules of Claude Code for calls that need no question, and for calls that are refused. */
   readonly allowed: readonly string[];
   readonly disallowed: readonly string[];

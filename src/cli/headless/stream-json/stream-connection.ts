@@ -10,7 +10,7 @@ import type { StreamMessage } from "./stream-messages.js";
 const maxWaiting = 1_000;
 
 /** Answers a request of the program; what it returns is sent back, and what it throws is sent as the error. */
-export type RequestHandler = (request: Exclude<StreamRequest, Initialize>) => Promise<object>;
+type RequestHandler = (request: Exclude<StreamRequest, Initialize>) => Promise<object>;
 
 /** The two ends of Claude Code's stream-json protocol: lines from the program on stdin, lines to it on stdout. */
 export class StreamConnection implements AsyncDisposable {

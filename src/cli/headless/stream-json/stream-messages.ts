@@ -21,12 +21,12 @@ interface Block {
 }
 
 /** A call under the name and with the arguments that programs for Claude Code know. */
-export interface StreamCall {
+interface StreamCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly conversationId: string;
   readonly model: () => string;
   readonly cwd: string;

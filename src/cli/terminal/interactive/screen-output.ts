@@ -6,7 +6,7 @@ import type { Output } from "../output.js";
 import type { Terminal } from "../terminal.js";
 
 /** Where the output of commands goes: to the streams of the process, or into the transcript of the screen. */
-export interface OutputSink {
+interface OutputSink {
   readonly columns: number;
   print(lines: readonly string[], stream: "stdout" | "stderr"): void;
 }

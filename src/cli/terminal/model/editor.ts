@@ -12,13 +12,13 @@ import { ViKeys } from "./vi-keys.js";
 export type { Cell } from "./editor-rows.js";
 export type EditorKeys = "emacs" | "vi";
 
-export interface EditorOptions {
+interface EditorOptions {
   readonly history: PromptHistory;
   readonly keys: EditorKeys;
 }
 
 /** The rows that fit on the screen, and the cursor among them. */
-export interface VisibleRows {
+interface VisibleRows {
   readonly rows: readonly (readonly Cell[])[];
   readonly cursor: { readonly row: number; readonly column: number };
   /** How many rows there are above and below. */

@@ -5,7 +5,7 @@ import type { FoundText, PromptHistory } from "./prompt-history.js";
 const maxQueryChars = 200;
 
 /** `taken` and `left`: the search is over, and the editor has the found text or the text from before. */
-export type SearchOutcome = "searching" | "taken" | "left";
+type SearchOutcome = "searching" | "taken" | "left";
 
 /** Ctrl-R: finds an earlier text by a part of it, while the part is typed. */
 export class HistorySearch {

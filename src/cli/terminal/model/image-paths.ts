@@ -6,7 +6,7 @@ const extensions: ReadonlySet<string> = new Set([".png", ".jpg", ".jpeg", ".gif"
 const maxChars = 16_384;
 const maxPaths = 20;
 
-export interface PathContext {
+interface PathContext {
   readonly cwd: string;
   readonly homedir: string;
 }

@@ -1,6 +1,6 @@
 import { isFoldedPaste, type TextBuffer } from "./text-buffer.js";
 
-export type CharacterKind = "space" | "word" | "other";
+type CharacterKind = "space" | "word" | "other";
 
 /** A folded paste is a word. */
 export function kindOf(character: string): CharacterKind {
@@ -34,7 +34,7 @@ export function skip(buffer: TextBuffer, place: number, matches: (kind: Characte
 }
 
 /** The first place at or before `place` such that the character before it does not match. */
-export function skipBack(buffer: TextBuffer, place: number, matches: (kind: CharacterKind) => boolean): number {
+function skipBack(buffer: TextBuffer, place: number, matches: (kind: CharacterKind) => boolean): number {
   let at = place;
   while (at > 0 && matches(kindOf(buffer.at(buffer.before(at))))) at = buffer.before(at);
   return at;

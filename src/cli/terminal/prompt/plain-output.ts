@@ -22,7 +22,7 @@ const edge = /^\s*[╭├╰]─*[╮┤╯]\s*$/;
 const framed = /^(\s*)│ (.*?)\s*│$/;
 
 /** Replaces symbols at the start of a line with words, and removes frames; undefined for a line that has no text. */
-export function plainLine(line: string): string | undefined {
+function plainLine(line: string): string | undefined {
   if (edge.test(line)) return undefined;
   const inner = line.replace(framed, "$1$2");
   return words.reduce((text, [symbol, word]) => text.replace(symbol, word), inner);

@@ -90,7 +90,7 @@ export function unknownCommandText(line: string): string {
   return `✗ Unknown command /${name}.${hint} Type /help for commands.`;
 }
 
-export interface SlashCommandRow {
+interface SlashCommandRow {
   readonly name: string;
   /** The name with its arguments; the name alone if it takes none. */
   readonly usage: string;

@@ -13,7 +13,7 @@ interface Position {
 }
 
 /** The terminal that a painter draws on. */
-export interface Canvas {
+interface Canvas {
   readonly columns: number;
   readonly rows: number;
   /** How the terminal treats lines that are longer than its new width. */

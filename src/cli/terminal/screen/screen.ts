@@ -6,10 +6,10 @@ import type { Key } from "./key.js";
 import { type Decoded, KeyDecoder } from "./key-decoder.js";
 import { Painter, type Reflow } from "./painter.js";
 
-export type TtyInput = Input & { setRawMode?(isRaw: boolean): unknown };
-export type TtyOutput = OutputStream & { readonly rows?: number; readonly fd?: number };
+type TtyInput = Input & { setRawMode?(isRaw: boolean): unknown };
+type TtyOutput = OutputStream & { readonly rows?: number; readonly fd?: number };
 
-export interface ScreenEvents {
+interface ScreenEvents {
   key(key: Key): void;
   /** `columns` or `rows` changed. */
   resize?(): void;
@@ -22,7 +22,7 @@ export interface ScreenEvents {
   end(): void;
 }
 
-export interface ScreenOptions {
+interface ScreenOptions {
   readonly input: TtyInput;
   readonly output: TtyOutput;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -4,14 +4,14 @@ import type { Cell, Editor } from "../model/editor.js";
 import { cellWidth, cutToCells } from "../screen/cells.js";
 import type { View } from "./view.js";
 
-export interface EditorViewOptions {
+interface EditorViewOptions {
   /** The most lines, at least 1. */
   readonly maxRows: number;
   /** Stands before the first row, without styles. */
   readonly prompt?: string;
 }
 
-export interface EditorView {
+interface EditorView {
   readonly lines: string[];
   readonly cursor: { readonly row: number; readonly column: number };
 }

@@ -172,7 +172,7 @@ function changesRowText({ text, numbers = "" }: ChangesRow, cells: number, theme
   return fitText(text, room) + colored;
 }
 
-export type NoticeKind = "info" | "warning" | "error";
+type NoticeKind = "info" | "warning" | "error";
 
 /** Something that a person should know. */
 export function noticeLines(kind: NoticeKind, text: string, { columns, theme }: View): string[] {

@@ -18,7 +18,7 @@ export interface TextBlock extends BlockFacts {
   readonly number?: number | undefined;
 }
 
-export interface CodeBlock extends BlockFacts {
+interface CodeBlock extends BlockFacts {
   readonly type: "code";
   readonly lines: readonly string[];
   /** The text after the opening fence. */
