@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Conversation, SubmittedInput } from "../actors/conversation/handle.js";
-import { InvalidInputError } from "../base/errors.js";
+import { ConversationError, InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
 import { systemProblem } from "../base/system-error.js";
 import {
@@ -15,7 +15,6 @@ import {
   type RunningConversation,
   type RunningState,
 } from "../messages/control.js";
-import { ConversationError } from "../base/errors.js";
 import { FailureError } from "../messages/failure-error.js";
 import type { FailureCode } from "../messages/failure.js";
 import type { Op } from "../messages/submission.js";
@@ -53,7 +52,7 @@ export interface ControlOptions extends Pick<ControlWelcome, "kind" | "home"> {
   readonly now: () => number;
 }
 
-/** What the server knows about a conversation besides its handle. */
+/** The server's own facts about one opening of a conversation. */
 interface Known {
   readonly openedAt: number;
   /** Makes event numbers of different openings different. */
@@ -250,11 +249,11 @@ class Client {
       case "list":
         return { type: "conversations", id, conversations: conversations.all().slice(0, maxListed).map(describe) };
       case "open": {
-        if (conversations.open === undefined) throw new InvalidInputError("this process is no daemon");
+        if (conversations.open === undefined) throw new InvalidInputError("this process is not a daemon");
         return { type: "opened", id, conversation_id: (await conversations.open(request)).id };
       }
       case "shutdown":
-        if (conversations.shutdown === undefined) throw new InvalidInputError("this process is no daemon");
+        if (conversations.shutdown === undefined) throw new InvalidInputError("this process is not a daemon");
         conversations.shutdown();
         return { type: "done", id };
       case "events":

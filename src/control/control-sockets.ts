@@ -13,7 +13,7 @@ import {
 /** The part of a socket's name that tells it from the sockets of locks. */
 const mark = "control-";
 
-/** Of more sockets, the rest is ignored. */
+/** Further sockets are ignored. */
 const maxSockets = 1_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -28,7 +28,7 @@ export const Initialize = z.object({
   appendSystemPrompt: z.string().nullish(),
   jsonSchema: named.nullish(),
   title: z.string().nullish(),
-  // What a program may ask of Claude Code and cody does not have.
+  // Fields of Claude Code for which cody has no equal.
   hooks: named.nullish(),
   sdkMcpServers: z.array(z.string()).nullish(),
   mcpServers: named.nullish(),

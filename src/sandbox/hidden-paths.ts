@@ -48,9 +48,9 @@ export async function findSecretFiles(workspace: string): Promise<Mount[]> {
 }
 
 /**
- * What git has is no secret: commands can read it in the repository, and if the file looked empty, the next commit would
- * empty it. So a tracked file is shown, and one that was changed since cannot be read, which git reports. Commands can
- * write to the index, but would have to know the content to have it shown.
+ * A file that git tracks is no secret: commands can read it in the repository, and if it looked empty, the next commit
+ * would empty it. So a tracked file is shown, and one that was changed since cannot be read, which git reports. Commands
+ * can write to the index, but would have to know the content to have it shown.
  */
 async function unlessCommitted(mount: Mount, root: string, index: GitIndex | undefined): Promise<Mount | undefined> {
   const hash = index?.hashes.get(relative(root, mount.path));

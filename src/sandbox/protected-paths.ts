@@ -104,7 +104,7 @@ const gitParts = ["config", "config.worktree", "hooks", "modules", "worktrees", 
 /** Git reads its configuration and hooks elsewhere if a file `commondir` says so; this one says that they are here. */
 const commonDirectoryHere = ".\n";
 
-/** What must not be created there as a file, and the harmless content of its placeholder. */
+/** Names that commands must not create as files, and the harmless content of their placeholders. */
 const placeholderTexts: Readonly<Record<string, string | undefined>> = {
   config: "",
   "config.worktree": "",

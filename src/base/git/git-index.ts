@@ -11,7 +11,7 @@ const statBytes = 40;
 /** Flags of an entry: it has a second word of flags; the length of its name, at most. */
 const [extendedFlag, nameMask] = [0x4000, 0x0fff];
 
-/** What git has staged: the hash of the content by path, relative to the root of the repository. */
+/** The staged files: the hash of each content by its path relative to the root of the repository. */
 export interface GitIndex {
   readonly hashes: ReadonlyMap<string, string>;
   readonly algorithm: "sha1" | "sha256";
@@ -64,7 +64,7 @@ function hashesIn(bytes: Buffer, hashBytes: number): Map<string, string> {
   return hashes;
 }
 
-/** How many bytes of the previous name are dropped: git's variable-length number. */
+/** Reads the number of bytes to drop from the previous name, which git writes with a variable length. */
 function prefixLength(bytes: Buffer, start: number): { readonly dropped: number; readonly end: number } {
   let at = start;
   let byte = bytes.readUInt8(at++);

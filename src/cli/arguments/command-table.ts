@@ -42,7 +42,7 @@ const streamFlags = [
   "strictMcpConfig",
   "verbose",
 ] as const;
-/** What tools may do in one run, in commands that run tools. */
+/** The flags that change for one run what tools may do. */
 const toolFlags = ["addDir", "allow", "deny"] as const;
 /** Choose an existing conversation instead of the active one. */
 const choiceFlags = ["resume", "continue"] as const;

@@ -170,7 +170,7 @@ const mcpServer = z.strictObject({
   loggedIn: flag.optional(),
 });
 
-/** What each command prints with --json. docs/cli-json.md is generated from it, and tests compare it with real output. */
+/** The output of each command with --json. docs/cli-json.md is generated from it, and tests compare it with real output. */
 export const jsonOutputs: { readonly [N in RunnableName]: JsonOutput } = {
   new: value(z.strictObject({ id, saved: flag })),
   chat: event,

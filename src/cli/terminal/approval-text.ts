@@ -81,7 +81,7 @@ export function approvalText(request: ApprovalRequest, columns?: number): string
   return [...rows, ...count, ...(wider === undefined ? [] : [wider]), choices, ""].join("\n");
 }
 
-/** What a person has to know before deciding. All texts are visible, but for tabs in the lines of the command. */
+/** The facts for a decision about an approval request. No text has control characters, except tabs in the command's lines. */
 export interface ApprovalParts {
   readonly question: string;
   readonly reason: string | undefined;
@@ -89,7 +89,7 @@ export interface ApprovalParts {
   readonly command: readonly string[];
   /** The length of a long command. */
   readonly length: string | undefined;
-  /** What else the answer `a` allows. */
+  /** The other calls that the answer `a` allows. */
   readonly wider: string | undefined;
 }
 

@@ -41,8 +41,8 @@ interface RipgrepRequest {
   readonly maxBytes?: number;
 }
 
-/** What a search needs of a tool's context. */
-export type SearchContext = ToolScope & Pick<ToolContext, "signal" | "env" | "noteRead">;
+/** The parts of a tool's context that a search uses. */
+type SearchContext = ToolScope & Pick<ToolContext, "signal" | "env" | "noteRead">;
 
 export interface RipgrepLines {
   /** At most `maxLines`; paths are relative to the working folder, or absolute. */

@@ -109,7 +109,7 @@ function withProgram(context: ExecContext, { mode, tools, request }: Program): E
   return unattended({ ...context, flags: { approvalPolicy, sandbox, ...context.flags, config, deny } });
 }
 
-/** What the program asks for and would silently miss. */
+/** The options that the program passes and cody does not support: ignoring them silently could surprise its user. */
 function unsupported(request: Initialize | undefined, { flags }: ExecContext): (keyof typeof instead)[] {
   const servers = isFilled(request?.sdkMcpServers) || isFilled(request?.mcpServers) || flags.mcpConfig !== undefined;
   return [

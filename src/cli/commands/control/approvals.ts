@@ -17,9 +17,9 @@ import { openWorkspace, type Workspace } from "../../workspace.js";
 
 const maxCommandChars = 200;
 
-/** A process that opens or closes a conversation has its lock before and after others can talk to it. */
-const rounds = 10;
-const roundMs = 300;
+/** While a process opens or closes a conversation, it holds the lock but does not answer yet or any more. */
+const maxAttempts = 10;
+const retryMs = 300;
 
 /** The words for the keys that `decisionOf` understands. */
 const answerKeys: ReadonlyMap<string, string> = new Map([
@@ -85,7 +85,7 @@ async function answerRequest(context: Context, id: string, words: readonly strin
   await using workspace = await openWorkspace(context);
   let applied: "applied" | "recorded" | undefined;
   let found: Listed | undefined;
-  for (let round = 1; applied === undefined; round += 1) {
+  for (let attempt = 1; applied === undefined; attempt += 1) {
     using running = await RunningProcesses.connect(context);
     found = chosen(await listed(workspace, running), found?.approval.approvalId ?? id);
     const decision = decisionFrom(words, found.request);
@@ -93,8 +93,8 @@ async function answerRequest(context: Context, id: string, words: readonly strin
       applied = await answerOnce(workspace, found, decision);
     } catch (error) {
       const mayChange = error instanceof ConversationInUseError || error instanceof ConnectionLostError;
-      if (!mayChange || round === rounds) throw error;
-      await setTimeout(roundMs);
+      if (!mayChange || attempt === maxAttempts) throw error;
+      await setTimeout(retryMs);
     }
   }
   if (found === undefined) throw new Error("no request was answered");

@@ -61,7 +61,7 @@ export async function attachCommand(context: ContextOf<"attach">): Promise<numbe
   return interruption.exitCode ?? 0;
 }
 
-/** What a person types for a conversation of another process. */
+/** Sends typed lines to a conversation of another process. */
 class Attached {
   readonly #context: ContextOf<"attach">;
   readonly #client: ControlClient;

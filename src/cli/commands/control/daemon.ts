@@ -45,7 +45,7 @@ const actions = {
   stop,
   logs,
   unit,
-  /** What `start` and the unit run; it ends with a signal or with `stop`. */
+  /** Runs until a signal or `stop`; `start` and the systemd unit run this command. */
   run: runDaemon,
 };
 

@@ -47,7 +47,7 @@ interface ToolChoice {
   readonly only: readonly string[] | undefined;
 }
 
-/** What a program allows and forbids. */
+/** The tools and rules that a program allows and forbids. */
 export interface ChosenTools {
   /** Rules of cody for what is refused. */
   readonly deny: readonly string[];

@@ -168,7 +168,7 @@ export class StreamConnection implements AsyncDisposable {
   }
 }
 
-/** What the program answered, or the reason why there is no answer. */
-export type ProgramAnswer = { readonly response: unknown } | { readonly reason: string };
+/** The program's answer, or the reason why there is none. */
+type ProgramAnswer = { readonly response: unknown } | { readonly reason: string };
 
 const noAnswer: ProgramAnswer = { reason: "the program has closed cody's stdin, so it cannot answer" };

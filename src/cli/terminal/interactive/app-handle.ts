@@ -5,7 +5,7 @@ import type { Entry } from "./conversation-state.js";
 import type { Overlay } from "./overlay.js";
 import type { ScreenConversation } from "./screen-conversation.js";
 
-/** What commands need of the screen. */
+/** The parts of the screen that commands use. */
 export interface AppHandle {
   readonly editor: Editor;
   open(overlay: Overlay | undefined): void;

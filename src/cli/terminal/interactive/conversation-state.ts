@@ -56,7 +56,7 @@ export interface RunningTool {
   readonly tail: readonly string[];
 }
 
-/** What the turn waits for. */
+/** The step of a turn that the activity line names, and when it began. */
 export interface Activity {
   readonly label: string;
   readonly since: number;
@@ -81,8 +81,8 @@ interface Call {
 }
 
 /**
- * What the screen shows of one conversation: a fold of its events. What has ended becomes an entry of the transcript,
- * everything else is live state.
+ * The state of one conversation for the screen, folded from its events. Finished parts become entries of the
+ * transcript, everything else is live state.
  */
 export class ConversationState {
   /** Entries that are not printed yet. */
@@ -118,7 +118,7 @@ export class ConversationState {
     return this.#turnStartedAt;
   }
 
-  /** What it waits for now; undefined if nothing runs. */
+  /** The current activity; undefined if nothing runs. */
   get activity(): Activity | undefined {
     const tool = this.runningTools.find(({ isStarted }) => isStarted);
     if (this.#requests.length > 0 && this.#activity !== undefined) {

@@ -17,8 +17,8 @@ const smallRows = 8;
 /** How long work may take before a line says so: most commands end at once. */
 const quietMs = 200;
 
-/** What stands around the editor. */
-export interface Surrounding {
+/** The lines around the editor. */
+interface Surrounding {
   /** Replaces the editor while it is open: a picker, or a question that keys answer. */
   readonly panel?: ((maxRows: number) => string[]) | undefined;
   /** Below the editor: what completes the word that is being written. */

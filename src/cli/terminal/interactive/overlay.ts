@@ -4,7 +4,7 @@ import { menuLines } from "../view/menu.js";
 import type { Pager } from "../view/pager.js";
 import type { View } from "../view/view.js";
 
-/** What gets the keys before the editor does. */
+/** A menu, pager or question that gets the keys before the editor. */
 export type Overlay =
   | {
       readonly type: "menu";

@@ -19,7 +19,7 @@ interface PreparedInput {
   readonly problems: readonly string[];
 }
 
-/** What is sent for a text: the text, the images it names with `@`, and what the conversations are about that it names with `#`. */
+/** The items to send for a text: the text, the images it names with `@`, and excerpts of the conversations it names with `#`. */
 export async function inputItems(
   text: string,
   { terminal }: CommandContext,

@@ -36,7 +36,7 @@ interface ScreenActionsParts {
   readonly target: () => PromptConversation;
 }
 
-/** What slash commands do on the screen besides printing: lists to choose from, and settings of the screen itself. */
+/** The slash commands' actions on the screen besides printing: lists to choose from, and settings of the screen itself. */
 export class ScreenActions implements ScreenCommands {
   readonly #parts: ScreenActionsParts;
   readonly #pickers: Readonly<Record<Picker, () => Promise<void>>> = {

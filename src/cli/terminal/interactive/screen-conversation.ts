@@ -26,9 +26,9 @@ import { Transcript } from "./transcript.js";
 /** How many past turns of a resumed conversation are shown. */
 const shownTurns = 3;
 
-/** What a person has sent and the model has not got yet. */
+/** An input that was sent and is not in the history yet. */
 export interface WaitingInput {
-  /** What is sent for the text; files that it names may still be looked for. */
+  /** The items for the text; a promise while the files that it names are read. */
   readonly items: readonly UserInput[] | Promise<readonly UserInput[]>;
   /** As it was typed, to be edited again. */
   readonly text: string;

@@ -1,4 +1,4 @@
-/** What a person is just typing that a menu can complete. */
+/** The word at the cursor that a menu can complete. */
 export interface Completion {
   readonly trigger: "/" | "@" | "#" | "!";
   /** The text between the trigger and the cursor. */

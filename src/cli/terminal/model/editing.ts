@@ -4,7 +4,7 @@ import type { TextBuffer } from "./text-buffer.js";
 
 export type NamedKey = Extract<Key, { type: "key" }>;
 
-/** What the keys of an editor work on. */
+/** The state of an editor that its keys change. */
 export interface Editing {
   readonly buffer: TextBuffer;
   readonly kills: KillRing;

@@ -6,7 +6,7 @@ import { fuzzyFind } from "./fuzzy.js";
 
 export interface MenuItem<T> {
   readonly value: T;
-  /** What the filter looks in. */
+  /** The text in which the filter searches. */
   readonly label: string;
   readonly description?: string;
 }

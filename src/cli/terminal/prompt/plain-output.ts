@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.js";
 
 export const plainMark = "> ";
 
-/** What cody begins lines with, in words for screen readers. */
+/** The words for symbols at the start of a line, for screen readers. */
 const words: readonly (readonly [symbol: RegExp, word: string])[] = [
   [/^(\s*)✗ /, "$1Error: "],
   [/^(\s*)✓ /, "$1OK: "],
@@ -32,7 +32,7 @@ function plainLine(line: string): string | undefined {
 export function plainContext<Context extends CommandContext>(context: Context): Context {
   const terminal: Terminal = Object.create(context.terminal, {
     stdout: { value: plainOutput(context.terminal.stdout) },
-    // What is animated elsewhere is a line here.
+    // Not a terminal, so that animations are printed as lines.
     stderr: { value: Object.create(plainOutput(context.terminal.stderr), { isTTY: { value: false } }) },
   });
   return { ...context, terminal, tell: (text: string) => context.tell(plainText(text)) };

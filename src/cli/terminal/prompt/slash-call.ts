@@ -9,7 +9,7 @@ export type Ask = (question: string) => Promise<string | undefined>;
 export type Picker =
   "approvals" | "fork" | "model" | "permissions" | "provider" | "resume" | "sandbox" | "theme" | "tree";
 
-/** What only the interactive screen can do. */
+/** Actions that need the interactive screen. */
 export interface ScreenCommands {
   pick(what: Picker): Promise<void>;
   /** Shows a new conversation and keeps the present one open. */
@@ -26,7 +26,7 @@ export interface ScreenCommands {
   copyAnswer(): string;
 }
 
-/** What a slash command works with. */
+/** The context of a slash command. */
 export interface SlashSurroundings {
   readonly context: CommandContext;
   readonly current: PromptConversation;

@@ -82,7 +82,7 @@ async function refuse(context: CommandContext, why: string): Promise<Then> {
   return "stay";
 }
 
-/** What to print for a line that looks like a command and is none. */
+/** The message for a line that looks like a command but is not one. */
 export function unknownCommandText(line: string): string {
   const name = nameIn(line);
   const nearest = nearestName(name, [...commands.keys()]);

@@ -1,4 +1,4 @@
-/** What the interactive screen needs of the process it runs in. Each `on` returns what removes the listener. */
+/** The process, as the interactive screen uses it. Each `on` returns a function that removes the listener. */
 export interface JobControl {
   /** The process ends; only synchronous work is possible. */
   onExit(listener: () => void): () => void;

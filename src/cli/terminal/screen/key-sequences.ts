@@ -1,6 +1,6 @@
 import type { Key } from "./key.js";
 
-/** What a terminal answers or reports by itself, apart from keys. */
+/** An answer or report of the terminal that is not a key. */
 export type Report =
   | { readonly type: "background"; readonly kind: "dark" | "light" }
   /** The kitty keyboard protocol is known; flags above zero: it is on. */

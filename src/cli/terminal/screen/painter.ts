@@ -42,7 +42,7 @@ const [enterAlternate, leaveAlternate] = ["\u001b[?1049h", "\u001b[?1049l"];
 const newLine = "\r\n";
 const endLink = "\u001b]8;;\u001b\\";
 
-/** What is on the screen. The cursor is where the terminal has it, visible or not. */
+/** The lines on the screen. The cursor is where the terminal has it, visible or not. */
 interface Painted {
   readonly lines: readonly string[];
   readonly columns: number;

@@ -4,7 +4,7 @@ import { cleanLine, elapsedText, fitText } from "./rows.js";
 import type { View } from "./view.js";
 
 export interface Activity {
-  /** What is being waited for: `Thinking`, `Waiting for the model`. */
+  /** For example `Thinking` or `Waiting for the model`. */
   readonly label: string;
   readonly elapsedMs: number;
   /** Counts up every `frameMs`. */

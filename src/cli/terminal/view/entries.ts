@@ -22,7 +22,7 @@ const leastBoxCells = 33;
 const frameCells = 4;
 const indent = "  ";
 
-/** What a person has sent. */
+/** An input of the user. */
 export function userLines(text: string, view: View): string[] {
   const { theme, columns } = view;
   const rows = cleanLines(text.trimEnd()).flatMap((line) => wrapText(line, columns - indent.length, theme.accent));

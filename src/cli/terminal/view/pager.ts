@@ -14,7 +14,7 @@ export interface PagerSource {
 const sequences = /\u001b\[[0-9;:]*m|\u001b\]8;[^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 const maxQueryChars = 200;
 
-/** What a key does, by its name; `ctrl-` and `alt-` before it where they are pressed too. */
+/** The new top row for each key; `ctrl-` and `alt-` stand before the key's name. */
 const moves: Readonly<Record<string, (top: number, page: number, last: number) => number>> = {
   up: (top) => top - 1,
   k: (top) => top - 1,

@@ -6,7 +6,7 @@ export type ThemeChoice = "auto" | "dark" | "light" | "none";
 
 export interface ThemeOptions {
   readonly env: Env;
-  /** What the terminal reported. */
+  /** As reported by the terminal. */
   readonly background: Background;
   /** The setting of the user. */
   readonly choice?: ThemeChoice | undefined;

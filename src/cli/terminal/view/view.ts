@@ -25,7 +25,7 @@ export interface Theme {
 export type Style = (text: string) => string;
 
 /**
- * What turns state into lines. A line is a string without a line break, at most `columns` cells wide; its only control
+ * The context in which state is turned into lines. A line has no line break and at most `columns` cells; its only control
  * sequences are those of the theme.
  */
 export interface View {
