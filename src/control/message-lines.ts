@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { BoundedLines } from "../actors/mcp/transport/bounded-lines.js";
+import { BoundedLines } from "../base/text/bounded-lines.js";
 import { jsonOrUndefined } from "../base/parse.js";
 
 /** Received messages that wait for the reader; from this number on the socket is not read. */

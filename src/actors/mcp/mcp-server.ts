@@ -19,7 +19,7 @@ import { type Connection, openConnection } from "./transport/connection.js";
 import { type ListedTools, ToolList } from "./listed-tools.js";
 import type { ServerLogin } from "./login/server-login.js";
 import { type ServerTarget, resolveServerTarget } from "./server-target.js";
-import { StderrLog } from "./transport/bounded-lines.js";
+import { StderrLog } from "./transport/stderr-log.js";
 
 export interface McpServerOptions {
   readonly name: string;

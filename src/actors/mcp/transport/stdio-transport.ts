@@ -10,7 +10,7 @@ import { eventJson } from "../../../providers/transport/event-json.js";
 import { CommandProcess, withGuard, guardDescriptor, readThrottled } from "../../../tools/exec/command-process.js";
 import { killSurvivors } from "../../../tools/exec/survivors.js";
 import { failureText } from "../../../tools/files/file-problem.js";
-import { BoundedLines } from "./bounded-lines.js";
+import { BoundedLines } from "../../../base/text/bounded-lines.js";
 
 /** Progress and notifications come a few times per second; a server that sends more than this is misbehaving. */
 const perMinute = 5_000;

@@ -1,4 +1,5 @@
 import { harmless } from "../../../base/text/harmless.js";
+import { passThroughTmux } from "../screen/tmux.js";
 
 const bell = "\u0007";
 const maxChars = 120;
@@ -17,6 +18,6 @@ export function notificationFor(
   if (setting === "bell" || (setting === "auto" && !isKnown)) return bell;
   const words = harmless(text).replaceAll(/[\n;]/g, " ").slice(0, maxChars);
   const sequence = TERM.includes("rxvt") ? `\u001b]777;notify;cody;${words}\u0007` : `\u001b]9;${words}\u0007`;
-  // tmux passes on only what is wrapped for it; the bell marks its window.
-  return TMUX === undefined ? sequence : `\u001bPtmux;${sequence.replaceAll("\u001b", "\u001b\u001b")}\u001b\\${bell}`;
+  // The bell marks the window of tmux.
+  return passThroughTmux(sequence, env) + (TMUX === undefined ? "" : bell);
 }

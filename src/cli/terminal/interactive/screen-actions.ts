@@ -1,6 +1,8 @@
+import type { Conversation } from "../../../actors/conversation/handle.js";
 import { counted } from "../../../base/text/counted.js";
 import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
+import type { ConversationPlaces } from "../../../config/paths.js";
 import { knownModels } from "../../../config/models/models.js";
 import { hasKey, vendorNames, vendorOf } from "../../../config/providers/vendors.js";
 import { nestedSetting, type ConfigKey } from "../../../config/settings/setting-keys.js";
@@ -17,6 +19,7 @@ import type { PromptConversation } from "../prompt/prompt-conversation.js";
 import type { Picker, ScreenCommands } from "../prompt/slash-call.js";
 import { cellWidth } from "../screen/cells.js";
 import { diffLines } from "../view/diff.js";
+import { passThroughTmux } from "../screen/tmux.js";
 import type { ThemeChoice } from "../view/themes.js";
 import { cleanLines } from "../view/rows.js";
 import { menuOverlay } from "./overlay.js";
@@ -109,10 +112,8 @@ export class ScreenActions implements ScreenCommands {
     const bytes = Buffer.from(lastAnswer);
     if (bytes.length > maxCopyBytes)
       return `The last answer is too long for the terminal's clipboard: ${bytes.length} bytes.`;
-    const { env } = this.#parts.context.terminal;
     const sequence = `\u001b]52;c;${bytes.toString("base64")}\u0007`;
-    const isTmux = env["TMUX"] !== undefined;
-    this.#parts.app.write(isTmux ? `\u001bPtmux;${sequence.replaceAll("\u001b", "\u001b\u001b")}\u001b\\` : sequence);
+    this.#parts.app.write(passThroughTmux(sequence, this.#parts.context.terminal.env));
     return `Sent the last answer to the terminal's clipboard (${counted(lastAnswer.length, "character")}).`;
   }
 
@@ -285,7 +286,6 @@ export class ScreenActions implements ScreenCommands {
     if (turn === undefined) return;
     const conversation = target.begun?.conversation;
     if (conversation === undefined) return;
-    const { laterChanges } = await import("./later-changes.js");
     const undos = await laterChanges(conversation, target.surroundings.places, context.terminal.env, turn.number);
     const how = await this.#choose(`After turn ${turn.number}`, [
       { value: "copy" as const, label: "Continue from there in a copy; files stay as they are" },
@@ -340,6 +340,20 @@ export class ScreenActions implements ScreenCommands {
     if (selected !== undefined) menu.select(selected);
     return new Promise((resolve) => this.#parts.app.open(menuOverlay(menu, resolve)));
   }
+}
+
+/** The number of turns after one that changed files and were not undone. */
+async function laterChanges(
+  { id, rolloutPath }: Conversation,
+  places: ConversationPlaces,
+  env: Readonly<NodeJS.ProcessEnv>,
+  after: number,
+): Promise<number> {
+  if (rolloutPath === null) return 0;
+  const { SavedChanges } = await import("../../commands/changes/saved-changes.js");
+  const changes = await SavedChanges.read(places, { id, path: rolloutPath }, env);
+  const numbers = [...changes.turns.values()].filter((number) => number > after);
+  return numbers.filter((number) => !changes.diff(number).isEmpty && changes.reverted(number).length === 0).length;
 }
 
 function conversationItems(all: readonly SavedConversation[], currentId: string): MenuItem<SavedConversation>[] {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { BoundedLines } from "../../../../src/actors/mcp/transport/bounded-lines.js";
+import { BoundedLines } from "../../../src/base/text/bounded-lines.js";
 
 function read(chunks: readonly Buffer[], maxBytes: number): unknown[] {
   const seen: unknown[] = [];
