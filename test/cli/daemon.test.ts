@@ -61,7 +61,9 @@ test("the daemon opens a saved conversation for a message, and plays its turn", 
   expect(await cli.said(id)).toEqual(["what is 2+2?"]);
   expect(await json("ps")).toMatchObject({ conversations: [{ conversation_id: id, kind: "daemon", pid: again.pid }] });
   expect(await run("daemon", "stop")).toMatchObject({ code: 0, stdout: `Stopped the daemon (pid ${again.pid}).\n` });
-  expect((await run("daemon", "logs")).stdout).toMatch(/started cody[^]*opened conv_[^]*stopped\n$/);
+  await expect
+    .poll(async () => (await run("daemon", "logs")).stdout, { timeout: 30_000 })
+    .toMatch(/started cody[^]*opened conv_[^]*stopped\n$/);
   expect((await run("daemon", "stop")).stdout).toBe("The daemon is not running.\n");
 });
 

@@ -545,7 +545,7 @@ export const jsonOutputs: { readonly [N in RunnableName]: JsonOutput } = {
       conversations: count,
       problems: count,
       notes: count,
-      findings: z.array(z.looseObject({ kind: text, needsPerson: flag, help: text })),
+      findings: z.array(z.looseObject({ kind: text, needsPerson: flag, help: nullable })),
       sandbox: z.looseObject({ works: flag }).optional(),
       interrupted: flag,
     }),

@@ -222,7 +222,7 @@ async function runDaemon(context: Context): Promise<number> {
   if (!over.aborted) await once(over, "abort");
   clearInterval(alive);
   await conversations.close();
-  await server.close();
   context.log("info", "stopped", { daemon: true });
+  await server.close();
   return 0;
 }

@@ -1,6 +1,6 @@
 import { visible } from "../../../base/text/visible.js";
 import type { RunningState } from "../../../messages/control.js";
-import { type ContextOf, currentTime, printResult } from "../../context.js";
+import { currentTime, printResult, type SharedContext } from "../../context.js";
 import { RunningProcesses } from "../../conversations/running.js";
 import { columnLines, fitted, tokenText } from "../../format.js";
 
@@ -13,8 +13,8 @@ const stateTexts = {
   asleep: "asleep",
 } satisfies Record<RunningState, string>;
 
-export async function psCommand(context: ContextOf<"ps">): Promise<number> {
-  using running = await RunningProcesses.connect(context, { allHomes: context.flags.all });
+export async function psCommand(context: SharedContext<"all">): Promise<number> {
+  using running = await RunningProcesses.connect(context, { allHomes: context.flags.all === true });
   const conversations = running.processes.flatMap(({ client, conversations: open }) => {
     const { pid, kind, home, version } = client.welcome;
     return open.map((conversation) => ({ ...conversation, pid, kind, home, version }));
