@@ -78,7 +78,7 @@ export class TmuxScreen {
 
   /** Resolves when the screen ends with an empty prompt. */
   async prompts(): Promise<void> {
-    await this.#until("prompts", async () => /\n›\s*$/.test(await this.text()));
+    await this.#until("prompts", async () => /\n[›>]\s*$/.test(await this.text()));
   }
 
   async resize(columns: number, height: number): Promise<void> {

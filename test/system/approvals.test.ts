@@ -6,11 +6,11 @@ import { TmuxScreen } from "../support/cli-tmux.js";
 
 const choices =
   "Allow? [y] yes, once  [a] always allow this command in this conversation  [n] no, or n and what to do instead  [s] no, and stop the turn";
-const repeatedQuestion = "Please answer with y, a, n or s.\ny/a/n/s › \n";
+const repeatedQuestion = "Please answer with y, a, n or s.\ny/a/n/s > \n";
 
 test("the prompt asks, runs the command after yes, shows its output, and returns to the prompt", async () => {
   const cli = await Cli.open({ spawned: true });
-  const screen = await TmuxScreen.open(cli, [], { columns: 120 });
+  const screen = await TmuxScreen.open(cli, ["--plain"], { columns: 120 });
   await screen.prompts();
   await screen.enter("run printf 'a\\033[31mb\\n'; seq 30");
   await screen.shows(questionFor("sh -c 'printf '\\''a\\033[31mb\\n'\\''; seq 30'"));
@@ -23,24 +23,24 @@ test("the prompt asks, runs the command after yes, shows its output, and returns
 });
 
 test("Ctrl-C at the question and during a command ends the turn and returns to the prompt", async () => {
-  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }), ["--plain"]);
   await screen.prompts();
   await screen.enter("run sleep 600");
   await screen.shows(questionFor("sh -c 'sleep 600'"));
   await screen.press("C-c");
-  await screen.shows("y/a/n/s › \nInterrupted.\n›");
+  await screen.shows("y/a/n/s > \nInterrupted.\n>");
   await screen.enter("run echo begun; sleep 600");
   await screen.shows(questionFor("sh -c 'echo begun; sleep 600'"));
   await screen.enter("y");
   await screen.shows("  begun\n");
   await screen.press("C-c");
-  await screen.shows("  exit code 130\nInterrupted.\n›");
+  await screen.shows("  exit code 130\nInterrupted.\n>");
   await screen.press("C-d");
   expect(await screen.ends()).toBe(0);
 });
 
 test("Ctrl-D at the question repeats it once, then counts as no", async () => {
-  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }));
+  const screen = await TmuxScreen.open(await Cli.open({ spawned: true }), ["--plain"]);
   await screen.prompts();
   await screen.enter("run echo hi");
   await screen.shows(questionFor("sh -c 'echo hi'"));
@@ -49,7 +49,7 @@ test("Ctrl-D at the question repeats it once, then counts as no", async () => {
   await screen.press("C-d");
   await screen.shows(repeatedQuestion + repeatedQuestion);
   await screen.press("C-d");
-  await screen.shows("Treated as no.\nThe tool answered:\nshell was refused by the user\n›");
+  await screen.shows("Treated as no.\nThe tool answered:\nshell was refused by the user\n>");
   await screen.press("C-d");
   expect(await screen.ends()).toBe(0);
 });
@@ -69,13 +69,13 @@ test("chat asks on the terminal while its answer goes to a file, and ignores inp
 
 test("after kill -9 at the question --continue asks it again and continues the turn", async () => {
   const cli = await Cli.open({ spawned: true });
-  const killed = await TmuxScreen.open(cli);
+  const killed = await TmuxScreen.open(cli, ["--plain"]);
   await killed.prompts();
   await killed.enter("run echo survived");
   await killed.shows(questionFor("sh -c 'echo survived'"));
   await killed.kill();
   expect(await killed.ends()).toBe(137);
-  const screen = await TmuxScreen.open(cli, ["--continue"]);
+  const screen = await TmuxScreen.open(cli, ["--plain", "--continue"]);
   await screen.shows(questionFor("sh -c 'echo survived'"));
   await screen.enter("y");
   await screen.shows("  survived\nThe tool answered:\n");
@@ -85,5 +85,5 @@ test("after kill -9 at the question --continue asks it again and continues the t
 });
 
 function questionFor(command: string): string {
-  return `\n  ${command}\n\n${choices}\ny/a/n/s › \n`;
+  return `\n  ${command}\n\n${choices}\ny/a/n/s > \n`;
 }
