@@ -271,7 +271,7 @@ test("answer n with a text tells the model what to do instead", async () => {
 test("answer p allows a plain command in this project for good, where the question offers it", async () => {
   const { terminal } = await opened([calls("shell", "c1", { command: "seq 3" }), says("Done.")]);
   terminal.type("go\r");
-  await terminal.shows("Always allowed, it may have more arguments too.\n");
+  await terminal.shows("If you always allow it, it may also run with more arguments.\n");
   await terminal.shows("[p] always allow it in this project");
   await terminal.shows("y/a/p/n/s › ");
   terminal.type("p\r");

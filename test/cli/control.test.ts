@@ -168,6 +168,7 @@ test("attach shows events and approval requests, and sends what is typed", async
   attached.type("go\n");
   await attached.shows("› go");
   await attached.shows("  effect it\n");
+  await attached.shows("Allow? /yes: once  /always: always in this conversation  /no [what to do instead]");
   attached.type("also this\n/queue later\n/nonsense\ny\n");
   await attached.tells("✗ Unknown command /nonsense");
   expect(conversation.pendingApprovals).toHaveLength(1);

@@ -46,7 +46,7 @@ describe("approvalLines", () => {
   it("shows how many requests wait, and what else an answer allows", () => {
     const lines = approvalLines(panel({ session_prefixes: [["npm"]] }, { count: 3, selected: 1 }), plainView(), 24);
     expect(lines[0]).toBe("3 requests are waiting");
-    expect(lines).toContain("Always allowed, it may have more arguments too.");
+    expect(lines).toContain("If you always allow it, it may also run with more arguments.");
     expect(lines).toContain("› [a] always allow this command in this conversation");
   });
 

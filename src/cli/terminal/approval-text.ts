@@ -51,6 +51,11 @@ export function choicesOf({ proposed_execpolicy_amendment: words }: ApprovalRequ
   ];
 }
 
+/** The command that answers a request from another terminal. */
+export function answerCommand({ approval_id: id, proposed_execpolicy_amendment: words }: ApprovalRequest): string {
+  return `cody approvals answer ${id} yes|always|${words === undefined ? "" : "project|"}no|stop`;
+}
+
 /** Reads an answer; undefined if it is none. */
 export function decisionOf(
   answer: string,
@@ -67,18 +72,21 @@ export function decisionOf(
 
 /**
  * The question that a person reads before deciding: the complete command as it will run. Nothing in it can hide or, on
- * a terminal with this many columns, pass for cody's own text.
+ * a terminal with this many columns, pass for cody's own text. The last line names the answers: by default the keys.
  */
-export function approvalText(request: ApprovalRequest, columns?: number): string {
+export function approvalText(request: ApprovalRequest, columns?: number, answers = keyAnswers(request)): string {
   const { question, reason, command, length, wider } = approvalParts(request);
   const head = reason === undefined ? [question] : [question, `(${reason})`];
   const indented = command.map((line) => `  ${line}`);
   const rows = [...head, "", ...indented, ""].flatMap((line) => brokenRows(line, columns));
   const count = length === undefined ? [] : [length, ""];
-  const choices = `Allow? ${choicesOf(request)
+  return [...rows, ...count, ...(wider === undefined ? [] : [wider]), `Allow? ${answers}`, ""].join("\n");
+}
+
+function keyAnswers(request: ApprovalRequest): string {
+  return choicesOf(request)
     .map(({ key, text }) => `[${key}] ${text}`)
-    .join("  ")}`;
-  return [...rows, ...count, ...(wider === undefined ? [] : [wider]), choices, ""].join("\n");
+    .join("  ");
 }
 
 /** The facts for a decision about an approval request. No text has control characters, except tabs in the command's lines. */
@@ -101,7 +109,7 @@ export function approvalParts(request: ApprovalRequest): ApprovalParts {
     reason: reason ? visible(shortened(reason, maxReasonChars)) : undefined,
     command: commandLines(request),
     length: chars > manyChars ? `The command has ${chars} characters.` : undefined,
-    wider: session_prefixes === undefined ? undefined : "Always allowed, it may have more arguments too.",
+    wider: session_prefixes === undefined ? undefined : "If you always allow it, it may also run with more arguments.",
   };
 }
 

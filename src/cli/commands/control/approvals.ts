@@ -9,7 +9,7 @@ import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { RunningProcesses } from "../../conversations/running.js";
 import { terminalApprover } from "../../terminal/approval.js";
-import { approvalText, decisionOf } from "../../terminal/approval-text.js";
+import { answerCommand, approvalText, decisionOf } from "../../terminal/approval-text.js";
 import { watchSignals } from "../../terminal/interruption.js";
 import { rendererFor } from "../../terminal/render.js";
 import { exitCodeOf, TurnPlayer } from "../../terminal/turn-player.js";
@@ -76,7 +76,7 @@ async function show(context: Context, id: string): Promise<number> {
   await using workspace = await openWorkspace(context);
   using running = await RunningProcesses.connect(context);
   const found = chosen(await listed(workspace, running), id);
-  const text = approvalText(found.request, context.terminal.stdout.columns).trimEnd();
+  const text = approvalText(found.request, context.terminal.stdout.columns, answerCommand(found.request)).trimEnd();
   await printResult(context, { text: `${found.approval.conversationId}\n${text}`, json: jsonOf(found) });
   return 0;
 }

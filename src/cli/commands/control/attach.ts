@@ -47,7 +47,7 @@ export async function attachCommand(context: ContextOf<"attach">): Promise<numbe
   const leave = (): void => void events.return?.();
   interruption.signal.addEventListener("abort", leave);
   const typing = attached.answerLines(AbortSignal.any([interruption.signal, left.signal])).finally(leave);
-  const show = followedEvents(context, { asks: true });
+  const show = followedEvents(context, (request) => attached.ask(request));
   try {
     for await (const event of events) {
       attached.note(event.event.msg);
@@ -59,6 +59,12 @@ export async function attachCommand(context: ContextOf<"attach">): Promise<numbe
   }
   await typing;
   return interruption.exitCode ?? 0;
+}
+
+/** Plain text never answers, so the keys of the prompt are not offered. */
+function answersTo({ proposed_execpolicy_amendment: words }: ApprovalRequest): string {
+  const project = words === undefined ? "" : "  /project: always in this project";
+  return `/yes: once  /always: always in this conversation${project}  /no [what to do instead]  /abort: no, and stop the turn`;
 }
 
 /** Sends typed lines to a conversation of another process. */
@@ -78,7 +84,7 @@ class Attached {
   async ask(request: ApprovalRequest): Promise<void> {
     const { terminal, flags } = this.#context;
     this.#requests.set(request.approval_id, request);
-    if (!flags.json) await terminal.stdout.write(approvalText(request, terminal.stdout.columns));
+    if (!flags.json) await terminal.stdout.write(approvalText(request, terminal.stdout.columns, answersTo(request)));
   }
 
   note(msg: Parameters<typeof isApprovalMsg>[0]): void {

@@ -11,7 +11,7 @@ export async function tailCommand(context: ContextOf<"tail">): Promise<number> {
   using running = await RunningProcesses.connect(context);
   const { client, conversation } = running.require(text);
   const { events } = await client.events(conversation.conversation_id, context.flags.since);
-  const show = followedEvents(context, { asks: false });
+  const show = followedEvents(context);
   interruption.signal.addEventListener("abort", () => void events.return?.());
   for await (const event of events) {
     await show(event);
