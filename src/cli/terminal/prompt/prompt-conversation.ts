@@ -13,7 +13,7 @@ export interface ConversationAtWork {
   watch<T>(work: Promise<T>, signal: AbortSignal): Promise<WithEvents<T>>;
 }
 
-interface ConversationStatus {
+export interface ConversationStatus {
   readonly id: string;
   readonly provider: string;
   readonly model: string;
