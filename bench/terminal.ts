@@ -341,9 +341,9 @@ function residentMbOf(pid: number): number {
   return Number(kb) / 1024;
 }
 
+/** The smallest value that is not below this share of all. */
 function at(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 }
 
 function newMark(): string {
