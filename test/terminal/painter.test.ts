@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type LiveRegion, maxWaitingChars, Painter, type Reflow } from "../../src/cli/terminal/screen/painter.js";
 import { Emulator, type EmulatorOptions } from "./support/emulator.js";
 
@@ -63,6 +63,36 @@ describe("Painter", () => {
     expect(writes).toHaveLength(1);
     expect(writes[0]?.startsWith("\u001b[?2026h")).toBe(true);
     expect(writes[0]?.endsWith("\u001b[?2026l")).toBe(true);
+  });
+
+  it("draws what a key has changed at once, also during a write", async () => {
+    const written: string[] = [];
+    const released: (() => void)[] = [];
+    const painter = new Painter(
+      {
+        columns: 80,
+        rows: 24,
+        reflow: "break",
+        write: async (text) => {
+          written.push(text);
+          await new Promise<void>((resolve) => void released.push(resolve));
+        },
+      },
+      { frameMs: 3_600_000 },
+    );
+    painter.show(() => ({ lines: [`frame ${written.length}`] }));
+    await vi.waitUntil(() => written.length === 1);
+    painter.refreshNow();
+    released[0]?.();
+    await vi.waitUntil(() => written.length === 2);
+    released[1]?.();
+    await painter.flushed();
+    painter.refresh();
+    painter.refreshNow();
+    await vi.waitUntil(() => written.length === 3);
+    released[2]?.();
+    await painter.flushed();
+    expect(written.map((text) => /frame \d/.exec(text)?.[0])).toEqual(["frame 0", "frame 1", "frame 2"]);
   });
 
   it("writes only rows that changed, and nothing if none did", async () => {

@@ -102,7 +102,7 @@ export class Keyboard {
     } else if (!this.#pressOverlay(key) && !this.#pressApproval(key) && !this.#pressGlobal(key)) {
       this.#pressEditor(key);
     }
-    this.#parts.screen.painter.refresh();
+    this.#parts.screen.painter.refreshNow();
   }
 
   /** True if an open menu, pager or question has used the key. */

@@ -76,6 +76,8 @@ export class Painter {
   #isAway = false;
   #isWriting = false;
   #isDue = false;
+  /** The next frame does not wait for its time. */
+  #isUrgent = false;
   #isPaused = false;
   #isGone = false;
   #isVisible = false;
@@ -108,6 +110,12 @@ export class Painter {
 
   /** Draws the live region again, because what it shows has changed. */
   refresh(): void {
+    this.#request();
+  }
+
+  /** Like `refresh`, without waiting for the time of the next frame: a person has pressed a key and looks for its effect. */
+  refreshNow(): void {
+    this.#isUrgent = true;
     this.#request();
   }
 
@@ -167,8 +175,10 @@ export class Painter {
 
   #request(): void {
     this.#isDue = true;
-    if (this.#cancel !== undefined || this.#isWriting || this.#isPaused || this.#isGone) return;
-    const delay = this.#lastFrame + this.#frameMs - performance.now();
+    if (this.#isWriting || this.#isPaused || this.#isGone) return;
+    if (this.#cancel !== undefined && !this.#isUrgent) return;
+    this.#cancel?.();
+    const delay = this.#isUrgent ? 0 : this.#lastFrame + this.#frameMs - performance.now();
     const draw = (): void => {
       this.#cancel = undefined;
       void this.#drawFrame();
@@ -185,6 +195,7 @@ export class Painter {
   async #drawFrame(): Promise<void> {
     if (this.#isPaused) return;
     this.#isDue = false;
+    this.#isUrgent = false;
     this.#lastFrame = performance.now();
     const frame =
       this.#alternate === undefined
