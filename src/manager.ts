@@ -73,7 +73,7 @@ import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
 import { effectiveGroup, effectiveSetting } from "./config/settings/effective-settings.js";
-import { vendorNames } from "./config/providers/vendors.js";
+import { providerNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
 import { countTokens, openCpuPool } from "./workers/cpu-pool.js";
@@ -161,7 +161,7 @@ export class ConversationManager implements AsyncDisposable {
     const homes = resolveHomes({ home: options.home, env: options.env ?? {}, homedir });
     const redactor = new LearningRedactor(redactionRules(config, options.env ?? {}));
     this.#store = openStore(options, config, { homes, cpu: this.#cpu, redactor });
-    const reached = new Set(["offline", ...vendorNames, ...Object.keys(config.providers ?? {})]);
+    const reached = new Set(providerNames(config.providers));
     this.#awake = new IdleConversations(options.idleAfter ?? defaultIdleMs);
     this.#importer = {
       store: this.#store,

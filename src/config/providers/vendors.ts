@@ -70,6 +70,11 @@ const vendors: ReadonlyMap<string, Vendor> = new Map<string, Vendor>([
 
 export const vendorNames: readonly string[] = [...vendors.keys()];
 
+/** The providers that can be chosen: the vendors, the configured ones, and the offline model. */
+export function providerNames(configured: Config["providers"] = {}): string[] {
+  return [...new Set([...vendorNames, ...Object.keys(configured), "offline"])];
+}
+
 export function vendorOf(provider: string): Vendor | undefined {
   return vendors.get(provider);
 }

@@ -1,4 +1,4 @@
-import { keyVariable, hasKey, vendorNames, vendorOf } from "../../../config/providers/vendors.js";
+import { keyVariable, hasKey, providerNames, vendorOf } from "../../../config/providers/vendors.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { columnLines } from "../../format.js";
 import { loadSettings } from "../../load-settings.js";
@@ -19,8 +19,7 @@ interface ProviderFacts {
 export async function providersCommand(context: CommandContext): Promise<number> {
   const { values } = await loadSettings(context);
   const sources = { env: context.terminal.env, providers: values.providers, auth: values.auth };
-  const names = [...new Set([...vendorNames, ...Object.keys(values.providers ?? {}), "offline"])];
-  const providers = names.map((provider): ProviderFacts => {
+  const providers = providerNames(values.providers).map((provider): ProviderFacts => {
     const vendor = vendorOf(provider);
     const isKeyless = provider === "offline" || (vendor !== undefined && vendor.key === undefined);
     const key = hasKey(provider, sources) ? "set" : isKeyless ? "not needed" : "missing";

@@ -55,7 +55,7 @@ export class Keyboard {
     this.#parts = parts;
   }
 
-  /** What gets the keys before the editor does. */
+  /** The open menu, pager or question, which gets the keys before the editor. */
   get overlay(): Overlay | undefined {
     return this.#overlay;
   }
@@ -70,7 +70,7 @@ export class Keyboard {
     return !this.#parts.editor.isEmpty || this.isInstructing;
   }
 
-  /** What the last key has to say; empty if nothing. */
+  /** Text below the editor until the next key; empty if there is none. */
   get hint(): string {
     return this.#hint;
   }

@@ -4,7 +4,7 @@ import { shortened } from "../../../base/text/truncate.js";
 import { visible } from "../../../base/text/visible.js";
 import type { ConversationPlaces } from "../../../config/paths.js";
 import { knownModels } from "../../../config/models/models.js";
-import { hasKey, vendorNames, vendorOf } from "../../../config/providers/vendors.js";
+import { hasKey, providerNames, vendorOf } from "../../../config/providers/vendors.js";
 import { nestedSetting, type ConfigKey } from "../../../config/settings/setting-keys.js";
 import { ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
 import { conversationExcerpt } from "../../../rollouts/list/conversation-excerpt.js";
@@ -143,7 +143,7 @@ export class ScreenActions implements ScreenCommands {
   async #pickProvider(): Promise<void> {
     const target = this.#parts.target();
     const { config } = target.workspace;
-    const names = [...new Set([...vendorNames, ...Object.keys(config.providers ?? {}), "offline"])];
+    const names = providerNames(config.providers);
     const sources = { env: this.#parts.context.terminal.env, providers: config.providers, auth: config.auth };
     const now = target.settings.provider;
     const items = names.map((name) => {

@@ -1,7 +1,7 @@
 import { nearestName } from "../../../base/text/nearest-name.js";
 import { visible } from "../../../base/text/visible.js";
 import { knownModels } from "../../../config/models/models.js";
-import { vendorNames, vendorOf } from "../../../config/providers/vendors.js";
+import { providerNames, vendorOf } from "../../../config/providers/vendors.js";
 import { ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
 import { printLines, type SlashCall, type Then } from "./slash-call.js";
 
@@ -29,7 +29,7 @@ export async function changeProvider({ context, current, text, screen }: SlashCa
     return "stay";
   }
   const [name = "", chosen = vendorOf(name)?.model] = text.split(/\s+/);
-  const known = [...vendorNames, ...Object.keys(config.providers ?? {}), "offline"];
+  const known = providerNames(config.providers);
   if (!known.includes(name) && current.labels.provider !== name) {
     const nearest = nearestName(name, known);
     const hint = nearest === undefined ? `Known: ${known.join(", ")}` : `Did you mean ${nearest}?`;
