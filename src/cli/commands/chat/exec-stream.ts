@@ -53,9 +53,9 @@ export async function execStream(given: ExecContext): Promise<number> {
     const schema = await wantedSchema(context, initialize?.request);
     await using workspace = await openWorkspace(context);
     const conversation = await openConversation(context, workspace, initialize?.request?.title ?? undefined);
-    const session = new StreamSession(context, { connection, conversation, mode, tools, schema });
-    if (initialize !== undefined) await connection.answer(initialize.id, await session.abilities());
-    return await session.play(interruption);
+    const stream = new StreamConversation(context, { connection, conversation, mode, tools, schema });
+    if (initialize !== undefined) await connection.answer(initialize.id, await stream.abilities());
+    return await stream.play(interruption);
   } catch (error) {
     // The program waits for this answer; the text on stderr may not reach its user.
     if (initialize !== undefined)
@@ -153,7 +153,7 @@ async function openConversation(
   return (await workspace.create({ ...id, ...named, ...effort })).conversation;
 }
 
-interface SessionParts {
+interface StreamConversationParts {
   readonly connection: StreamConnection;
   readonly conversation: Conversation;
   readonly mode: PermissionMode;
@@ -162,7 +162,7 @@ interface SessionParts {
 }
 
 /** The conversation of one program. */
-class StreamSession {
+class StreamConversation {
   readonly #context: ExecContext;
   readonly #connection: StreamConnection;
   readonly #conversation: Conversation;
@@ -178,7 +178,7 @@ class StreamSession {
   #stop = new AbortController();
   #isPlaying = false;
 
-  constructor(context: ExecContext, { connection, conversation, mode, tools, schema }: SessionParts) {
+  constructor(context: ExecContext, { connection, conversation, mode, tools, schema }: StreamConversationParts) {
     this.#context = context;
     this.#connection = connection;
     this.#conversation = conversation;
