@@ -44,6 +44,26 @@ describe("menus of the screen", () => {
     expect(session.mock?.requests[0]?.body).toMatchObject({ model: "gpt-4.1" });
   });
 
+  it("change settings to the value chosen in a list", async () => {
+    const session = await TerminalSession.open([], { script: [{ text: "Hello." }] });
+    const choose = async (command: string, title: string, filter: string): Promise<void> => {
+      await session.enter(command);
+      await session.shows(title);
+      session.type(filter + keys.enter);
+    };
+    await choose("/sandbox", "What commands may access", "full");
+    await session.shows("Sandbox of the next turn: danger-full-access");
+    await choose("/approvals", "When cody asks for approval", "never");
+    await session.shows("Approvals: never");
+    await choose("/model", "Model of openai", "gpt-4.1-mini");
+    await session.shows("Model of the next turn: gpt-4.1-mini");
+    await session.enter("hi");
+    await session.shows("Hello.");
+    expect(session.mock?.requests[0]?.body).toMatchObject({ model: "gpt-4.1-mini" });
+    await choose("/provider", "no key", "offline");
+    await session.shows("Provider: offline (offline)");
+  });
+
   it("open the palette with Ctrl-K", async () => {
     const session = await TerminalSession.open();
     session.type(keys.ctrlK);

@@ -16,7 +16,7 @@ import { localTime, tokenText } from "../../format.js";
 import { Menu, type MenuItem } from "../model/menu.js";
 import { readTurns, type SavedTurn } from "../prompt/conversation-turns.js";
 import type { PromptConversation } from "../prompt/prompt-conversation.js";
-import type { Picker, ScreenCommands } from "../prompt/slash-call.js";
+import type { ListedSetting, Picker, ScreenCommands } from "../prompt/slash-call.js";
 import { cellWidth } from "../screen/cells.js";
 import { diffLines } from "../view/diff.js";
 import { passThroughTmux } from "../screen/tmux.js";
@@ -43,15 +43,17 @@ interface ScreenActionsParts {
 export class ScreenActions implements ScreenCommands {
   readonly #parts: ScreenActionsParts;
   readonly #pickers: Readonly<Record<Picker, () => Promise<void>>> = {
-    approvals: () => this.#pickApprovals(),
     fork: () => this.#pickFork(),
-    model: () => this.#pickModel(),
     permissions: () => this.#pickPermissions(),
-    provider: () => this.#pickProvider(),
     resume: () => this.#pickConversation(),
-    sandbox: () => this.#pickSandbox(),
     theme: () => this.#pickTheme(),
     tree: () => this.#pickTurn(),
+  };
+  readonly #choosers: Readonly<Record<ListedSetting, () => Promise<string | undefined>>> = {
+    approvals: () => this.#chooseApprovals(),
+    model: () => this.#chooseModel(),
+    provider: () => this.#chooseProvider(),
+    sandbox: () => this.#chooseSandbox(),
   };
 
   constructor(parts: ScreenActionsParts) {
@@ -60,6 +62,10 @@ export class ScreenActions implements ScreenCommands {
 
   async pick(what: Picker): Promise<void> {
     await this.#pickers[what]();
+  }
+
+  async choose(setting: ListedSetting): Promise<string | undefined> {
+    return await this.#choosers[setting]();
   }
 
   async newConversation(): Promise<void> {
@@ -117,7 +123,7 @@ export class ScreenActions implements ScreenCommands {
     return `Sent the last answer to the terminal's clipboard (${counted(lastAnswer.length, "character")}).`;
   }
 
-  async #pickModel(): Promise<void> {
+  async #chooseModel(): Promise<string | undefined> {
     const target = this.#parts.target();
     const { provider, model } = target.settings;
     const all = knownModels(target.workspace.config.models);
@@ -134,13 +140,13 @@ export class ScreenActions implements ScreenCommands {
         ...(id === model ? ["now"] : []),
       ].join(", "),
     }));
-    const chosen = await this.#choose(`Model of ${provider}; another one: /model <name>`, items, { selected: model });
-    if (chosen === undefined || chosen === model) return;
-    await target.change({ model: chosen });
-    this.#parts.app.print([`Model of the next turn: ${visible(chosen)}`]);
+    const chosen = await this.#chooseFrom(`Model of ${provider}; another one: /model <name>`, items, {
+      selected: model,
+    });
+    return chosen === model ? undefined : chosen;
   }
 
-  async #pickProvider(): Promise<void> {
+  async #chooseProvider(): Promise<string | undefined> {
     const target = this.#parts.target();
     const { config } = target.workspace;
     const names = providerNames(config.providers);
@@ -153,15 +159,11 @@ export class ScreenActions implements ScreenCommands {
       const description = [vendor?.model ?? "", isUsable ? "" : "no key", name === now ? "now" : ""];
       return { value: name, label: name, description: description.filter((part) => part !== "").join(", ") };
     });
-    const chosen = await this.#choose("Provider", items, { selected: now });
-    if (chosen === undefined || chosen === now) return;
-    const model = vendorOf(chosen)?.model;
-    await target.change({ provider: chosen, ...(model === undefined ? {} : { model }) });
-    const { provider, model: named } = this.#parts.target().labels;
-    this.#parts.app.print([`Provider: ${provider} (${named})`]);
+    const chosen = await this.#chooseFrom("Provider", items, { selected: now });
+    return chosen === now ? undefined : chosen;
   }
 
-  async #pickApprovals(): Promise<void> {
+  async #chooseApprovals(): Promise<string | undefined> {
     const target = this.#parts.target();
     const now = target.settings.approvalPolicy;
     const texts: Partial<Record<ApprovalPolicy, string>> = {
@@ -173,13 +175,11 @@ export class ScreenActions implements ScreenCommands {
       const description = texts[value];
       return description === undefined ? [] : [{ value, label: value, description }];
     });
-    const chosen = await this.#choose("When cody asks for approval", items, { selected: now });
-    if (chosen === undefined || chosen === now) return;
-    await target.change({ approvalPolicy: chosen });
-    this.#parts.app.print([`Approvals: ${chosen}`]);
+    const chosen = await this.#chooseFrom("When cody asks for approval", items, { selected: now });
+    return chosen === now ? undefined : chosen;
   }
 
-  async #pickSandbox(): Promise<void> {
+  async #chooseSandbox(): Promise<string | undefined> {
     const target = this.#parts.target();
     const now = target.settings.sandbox;
     const texts = {
@@ -188,10 +188,8 @@ export class ScreenActions implements ScreenCommands {
       "danger-full-access": "commands run without a sandbox",
     } satisfies Record<SandboxMode, string>;
     const items = SandboxMode.options.map((value) => ({ value, label: value, description: texts[value] }));
-    const chosen = await this.#choose("What commands may access", items, { selected: now });
-    if (chosen === undefined || chosen === now) return;
-    await target.change({ sandbox: chosen });
-    this.#parts.app.print([`Sandbox of the next turn: ${chosen}`]);
+    const chosen = await this.#chooseFrom("What commands may access", items, { selected: now });
+    return chosen === now ? undefined : chosen;
   }
 
   /** The rules of the project; a chosen one can be removed. */
@@ -208,9 +206,9 @@ export class ScreenActions implements ScreenCommands {
       label: `${rule.decision.padEnd("allow".length)}  ${visible(rule.text)}`,
       description: rule.source,
     }));
-    const rule = await this.#choose("Rules; Enter removes one. To add one: /permissions allow npm test", items);
+    const rule = await this.#chooseFrom("Rules; Enter removes one. To add one: /permissions allow npm test", items);
     if (rule === undefined) return;
-    const confirmed = await this.#choose(`Remove the rule ${visible(rule.text)}?`, [
+    const confirmed = await this.#chooseFrom(`Remove the rule ${visible(rule.text)}?`, [
       { value: false, label: "No, keep it" },
       { value: true, label: "Yes, remove it" },
     ]);
@@ -221,7 +219,7 @@ export class ScreenActions implements ScreenCommands {
 
   async #pickTheme(): Promise<void> {
     const items = themes.map((value) => ({ value, label: value }));
-    const chosen = await this.#choose("Theme", items);
+    const chosen = await this.#chooseFrom("Theme", items);
     if (chosen !== undefined) this.#parts.app.print([await this.setTheme(chosen)]);
   }
 
@@ -231,7 +229,7 @@ export class ScreenActions implements ScreenCommands {
     const { places, projectRoot } = target.surroundings;
     const own = await projectConversations(context, places, projectRoot);
     const previews = new Map<string, readonly string[]>();
-    const chosen = await this.#choose<SavedConversation | "others">(
+    const chosen = await this.#chooseFrom<SavedConversation | "others">(
       "Continue a conversation",
       [...conversationItems(own, target.id), { value: "others", label: "Conversations of other projects …" }],
       { preview: (value) => this.#preview(value, previews) },
@@ -241,7 +239,7 @@ export class ScreenActions implements ScreenCommands {
     const ids = new Set(own.map(({ id }) => id));
     const others = conversationsEverywhere(context, places).filter(({ id }) => !ids.has(id));
     if (others.length === 0) return app.print(["There are no conversations of other projects."]);
-    const other = await this.#choose(
+    const other = await this.#chooseFrom(
       "Continue a conversation of another project, in its folder",
       conversationItems(others, target.id),
       {
@@ -287,7 +285,7 @@ export class ScreenActions implements ScreenCommands {
     const conversation = target.begun?.conversation;
     if (conversation === undefined) return;
     const undos = await laterChanges(conversation, target.surroundings.places, context.terminal.env, turn.number);
-    const how = await this.#choose(`After turn ${turn.number}`, [
+    const how = await this.#chooseFrom(`After turn ${turn.number}`, [
       { value: "copy" as const, label: "Continue from there in a copy; files stay as they are" },
       ...(undos === 0
         ? []
@@ -322,7 +320,7 @@ export class ScreenActions implements ScreenCommands {
       label: `${turn.number}  ${visible(shortened(turn.title, maxTitleChars))}`,
       description: localTime(turn.at),
     }));
-    return await this.#choose(title, items);
+    return await this.#chooseFrom(title, items);
   }
 
   async #save(key: ConfigKey, value: string): Promise<void> {
@@ -330,7 +328,7 @@ export class ScreenActions implements ScreenCommands {
   }
 
   /** Opens a list; resolves with the chosen value, or undefined. */
-  #choose<T>(
+  #chooseFrom<T>(
     title: string,
     items: readonly MenuItem<T>[],
     options: { readonly selected?: T; readonly preview?: (value: T) => readonly string[] } = {},

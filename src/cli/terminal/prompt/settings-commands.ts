@@ -7,28 +7,30 @@ import { printLines, type SlashCall, type Then } from "./slash-call.js";
 
 export async function changeModel({ context, current, text, screen }: SlashCall): Promise<Then> {
   const { provider, model: present } = current.labels;
-  if (text === "") {
-    if (screen !== undefined) await screen.pick("model");
-    else await printLines(context, [`Model: ${present} (${provider})`, "To change it: /model <name>"]);
+  if (text === "" && screen === undefined) {
+    await printLines(context, [`Model: ${present} (${provider})`, "To change it: /model <name>"]);
     return "stay";
   }
+  const model = text === "" ? await screen?.choose("model") : text;
+  if (model === undefined) return "stay";
   const known = knownModels(current.workspace.config.models).map(({ id }) => id);
-  await current.change({ model: text });
-  const nearest = known.includes(text) ? undefined : nearestName(text, known);
+  await current.change({ model });
+  const nearest = known.includes(model) ? undefined : nearestName(model, known);
   const hint =
-    nearest === undefined || nearest === text ? [] : [`cody does not know this model. Did you mean ${nearest}?`];
-  await printLines(context, [`Model of the next turn: ${visible(text)}`, ...hint]);
+    nearest === undefined || nearest === model ? [] : [`cody does not know this model. Did you mean ${nearest}?`];
+  await printLines(context, [`Model of the next turn: ${visible(model)}`, ...hint]);
   return "stay";
 }
 
 export async function changeProvider({ context, current, text, screen }: SlashCall): Promise<Then> {
   const { config } = current.workspace;
-  if (text === "") {
-    if (screen !== undefined) await screen.pick("provider");
-    else await printLines(context, [`Provider: ${current.labels.provider}`, "To change it: /provider <name> [model]"]);
+  if (text === "" && screen === undefined) {
+    await printLines(context, [`Provider: ${current.labels.provider}`, "To change it: /provider <name> [model]"]);
     return "stay";
   }
-  const [name = "", chosen = vendorOf(name)?.model] = text.split(/\s+/);
+  const words = text === "" ? await screen?.choose("provider") : text;
+  if (words === undefined) return "stay";
+  const [name = "", chosen = vendorOf(name)?.model] = words.split(/\s+/);
   const known = providerNames(config.providers);
   if (!known.includes(name) && current.labels.provider !== name) {
     const nearest = nearestName(name, known);
@@ -42,37 +44,34 @@ export async function changeProvider({ context, current, text, screen }: SlashCa
 }
 
 export async function approvals({ context, current, text, screen }: SlashCall): Promise<Then> {
-  if (text === "" && screen !== undefined) {
-    await screen.pick("approvals");
+  if (text === "" && screen === undefined) {
+    const now = `Approvals: ${current.settings.approvalPolicy}`;
+    await printLines(context, [now, "To change it: /approvals on-request, untrusted or never"]);
     return "stay";
   }
-  const policy = ApprovalPolicy.safeParse(text).data;
-  if (policy !== undefined) await current.change({ approvalPolicy: policy });
-  else if (text !== "") {
-    await context.tell(`✗ Unknown approval policy ${visible(text)}. Policies: on-request, untrusted, never`);
+  const name = text === "" ? await screen?.choose("approvals") : text;
+  if (name === undefined) return "stay";
+  const policy = ApprovalPolicy.safeParse(name).data;
+  if (policy === undefined) {
+    await context.tell(`✗ Unknown approval policy ${visible(name)}. Policies: on-request, untrusted, never`);
     return "stay";
   }
-  const lines = [`Approvals: ${policy ?? current.settings.approvalPolicy}`];
-  await printLines(
-    context,
-    text === "" ? [...lines, "To change it: /approvals on-request, untrusted or never"] : lines,
-  );
+  await current.change({ approvalPolicy: policy });
+  await printLines(context, [`Approvals: ${policy}`]);
   return "stay";
 }
 
 export async function sandbox({ context, current, text, screen }: SlashCall): Promise<Then> {
-  if (text === "" && screen !== undefined) {
-    await screen.pick("sandbox");
-    return "stay";
-  }
-  if (text === "" || text === "status") {
+  if ((text === "" && screen === undefined) || text === "status") {
     const { sandboxCommand } = await import("../../commands/tools/sandbox.js");
     await sandboxCommand({ ...context, args: ["status"] });
     return "stay";
   }
-  const mode = SandboxMode.safeParse(text).data;
+  const name = text === "" ? await screen?.choose("sandbox") : text;
+  if (name === undefined) return "stay";
+  const mode = SandboxMode.safeParse(name).data;
   if (mode === undefined) {
-    await context.tell(`✗ Unknown sandbox mode ${visible(text)}. Modes: ${SandboxMode.options.join(", ")}, or status`);
+    await context.tell(`✗ Unknown sandbox mode ${visible(name)}. Modes: ${SandboxMode.options.join(", ")}, or status`);
     return "stay";
   }
   await current.change({ sandbox: mode });

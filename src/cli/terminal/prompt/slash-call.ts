@@ -6,12 +6,16 @@ export type Then = "stay" | "leave";
 export type Ask = (question: string) => Promise<string | undefined>;
 
 /** The lists that the interactive screen can open to choose from. */
-export type Picker =
-  "approvals" | "fork" | "model" | "permissions" | "provider" | "resume" | "sandbox" | "theme" | "tree";
+export type Picker = "fork" | "permissions" | "resume" | "theme" | "tree";
+
+/** The settings of a conversation whose values the interactive screen can list. */
+export type ListedSetting = "approvals" | "model" | "provider" | "sandbox";
 
 /** Actions that need the interactive screen. */
 export interface ScreenCommands {
   pick(what: Picker): Promise<void>;
+  /** Lists the values of a setting; resolves with the chosen one, or undefined if nothing is to change. */
+  choose(setting: ListedSetting): Promise<string | undefined>;
   /** Shows a new conversation and keeps the present one open. */
   newConversation(): Promise<void>;
   /** One line for each conversation of this process. */
