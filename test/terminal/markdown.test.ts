@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Painter } from "../../src/cli/terminal/screen/painter.js";
 import { languagesLoaded, requestLanguage } from "../../src/cli/terminal/view/highlight.js";
-import { markdownLines, MarkdownStream } from "../../src/cli/terminal/view/markdown.js";
+import { MarkdownStream } from "../../src/cli/terminal/view/markdown.js";
 import type { View } from "../../src/cli/terminal/view/view.js";
 import { Emulator } from "./support/emulator.js";
 import {
@@ -10,6 +10,7 @@ import {
   arbitraryText,
   arbitraryView,
   badLines,
+  markdownLines,
   plainView,
   themes,
   withoutStyles,

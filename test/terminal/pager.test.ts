@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/cli/terminal/screen/key.js";
 import { Pager } from "../../src/cli/terminal/view/pager.js";
-import { arbitraryText, arbitraryView, badLines, plainView, themes } from "./support/view.js";
-import { markdownLines } from "../../src/cli/terminal/view/markdown.js";
+import { arbitraryText, arbitraryView, badLines, markdownLines, plainView, themes } from "./support/view.js";
 
 function key(name: string): Key {
   const isCtrl = name.startsWith("ctrl-");

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { cellWidth } from "../../../src/cli/terminal/screen/cells.js";
+import { MarkdownStream } from "../../../src/cli/terminal/view/markdown.js";
 import { themeFor } from "../../../src/cli/terminal/view/themes.js";
 import type { Theme, View } from "../../../src/cli/terminal/view/view.js";
 
@@ -27,6 +28,13 @@ export const arbitraryView = fc.record({
 const sequences = /\u001b\[[0-9;]*m|\u001b\]8;;[\u0021-\u007e]*\u001b\\/g;
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const control = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** The lines of a complete text. */
+export function markdownLines(text: string, view: View): string[] {
+  const stream = new MarkdownStream();
+  stream.push(text);
+  return stream.end(view);
+}
 
 export function withoutStyles(lines: readonly string[]): string[] {
   return lines.map((line) => line.replaceAll(sequences, ""));

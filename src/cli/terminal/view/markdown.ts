@@ -88,13 +88,6 @@ export class MarkdownStream {
   }
 }
 
-/** A complete text. */
-export function markdownLines(text: string, view: View): string[] {
-  const stream = new MarkdownStream();
-  stream.push(text);
-  return stream.end(view);
-}
-
 function cleaned(line: string): string {
   return harmless(line).replaceAll("\t", "    ");
 }
