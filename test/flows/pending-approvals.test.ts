@@ -109,17 +109,19 @@ test("an answer can be recorded without resuming, and the next resume applies it
   ]);
 });
 
-test("the first of two answers counts, and the second is refused", async () => {
+test("one of several answers at once counts, and the others are refused", async () => {
   const { manager, events, runs, id } = await asked();
   const answers = await Promise.allSettled([
     manager.answerApproval(id, "approved"),
     manager.answerApproval(id, { denied: { rejection: "no" } }),
     manager.answerApproval(id, "approved"),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
-  expect(String((answers[1] as PromiseRejectedResult).reason)).toContain(`no open approval request ${id}`);
+  const counted = answers.findIndex(({ status }) => status === "fulfilled");
+  const refused = answers.filter((answer) => answer.status === "rejected");
+  expect(refused).toHaveLength(2);
+  for (const { reason } of refused) expect(String(reason)).toContain(`no open approval request ${id}`);
   await events.until("task_complete");
-  expect(runs).toEqual(["it"]);
+  expect(runs).toEqual(counted === 1 ? [] : ["it"]);
 });
 
 test("the first of two recorded answers counts, and the second is refused", async () => {
