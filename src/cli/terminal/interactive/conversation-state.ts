@@ -15,6 +15,9 @@ import type { ToolSummary } from "../view/entries.js";
 
 /** The most characters of one tool's output that the pager shows; the end is kept. */
 const maxDetailChars = 1_000_000;
+
+/** The most lines of the output of a `!` command in the transcript. */
+const maxShellLines = 200;
 const maxNoteChars = 400;
 /** The most characters of all details of a conversation. */
 const maxDetailsChars = 8_000_000;
@@ -89,6 +92,8 @@ export class ConversationState {
   #entries: Entry[] = [];
   readonly #calls = new Map<string, Call>();
   readonly #details: Detail[] = [];
+  /** The user runs a command, and sees its output. */
+  #isShellTurn = false;
   #detailChars = 0;
   #requests: ApprovalRequest[] = [];
   /** Requests of which the answer is on its way. */
@@ -213,6 +218,7 @@ export class ConversationState {
         this.#wait("Waiting for the model", now);
         return;
       case "user_message":
+        this.#isShellTurn = msg.message.startsWith("!");
         this.add({ type: "user", text: msg.message, images: msg.images?.length ?? 0 });
         return;
       case "agent_reasoning_delta":
@@ -476,6 +482,11 @@ export class ConversationState {
     call.output.end();
     call.isReported = true;
     this.addDetail(call.title, call.output.text);
+    call.isStarted = false;
+    if (this.#isShellTurn && !call.output.isEmpty) {
+      this.add({ type: "output", lines: newestLines(call.output.text) });
+      if (exit_code === 0) return;
+    }
     this.#addTool({
       title: call.title,
       ...(exit_code === 0 ? {} : { outcome: "failed", detail: `exit code ${exit_code}` }),
@@ -483,7 +494,6 @@ export class ConversationState {
       tail: call.output.tail,
       outputLines: call.output.lineCount,
     });
-    call.isStarted = false;
   }
 
   #endPatch({ call_id, success, stderr }: MsgOf<"patch_apply_end">): void {
@@ -535,6 +545,13 @@ export class ConversationState {
 
 function milliseconds({ secs, nanos }: { readonly secs: number; readonly nanos: number }): number {
   return secs * 1_000 + nanos / 1_000_000;
+}
+
+/** The output of a command that the user has run with `!`; all of it is in the pager. */
+function newestLines(text: string): string[] {
+  const lines = text.split("\n");
+  const cut = lines.length - maxShellLines;
+  return cut <= 0 ? lines : [`… ${counted(cut, "earlier line")} · ctrl-o`, ...lines.slice(cut)];
 }
 
 function textOf(output: unknown): string {
