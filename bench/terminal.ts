@@ -18,7 +18,7 @@ const [answerChars, deltas] = [24_000, 2_000];
 const goals = { cpuMs: 300, echoMs: 16, firstPaint: 1.3, interruptMs: 300, grownMb: 40 };
 const linesPerAnswer = 5_000;
 
-/** As the interactive screen shows them, and the prompt of `--plain`. */
+/** Patterns of the prompt and of an interruption on the interactive screen and with `--plain`. */
 const shown = { prompt: /^[›>]/m, interrupted: /Interrupted/ };
 const [enter, clearLine, escape, controlC] = ["\r", "\u0015", "\u001b", "\u0003"];
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
@@ -40,7 +40,7 @@ using server = await ScriptedServer.start();
 let homes = 0;
 let marks = 0;
 
-/** All that answers contain, once per 600 characters. */
+/** An answer with every Markdown element once per 600 characters. */
 const markdown = Array.from({ length: Math.ceil(answerChars / 600) }, (_section, index) => section(index))
   .join("\n\n")
   .slice(0, answerChars);

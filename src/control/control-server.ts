@@ -72,7 +72,7 @@ export class ControlServer {
     this.#options = options;
     this.#startedAt = options.now();
     this.#server = createServer((socket) => this.#accept(socket));
-    // The process must not live on only because others may talk to it.
+    // The socket alone must not keep the process alive.
     this.#server.unref();
   }
 

@@ -56,9 +56,9 @@ let ownStartTime: Promise<string> | undefined;
  * placeholders, `left` if it has ended before another command that also needs them. Why every order of events is right,
  * relying only on this: reading a directory finds the names that exist all the time while it is read.
  *
- * - Nothing is removed that a command needs. Who removes has the state `ending` before it looks for others, and removes
- *   nothing if one has the state `claim`. Who creates has the state `claim` before it looks for others, and waits for
- *   those that are `ending`. So at least one of two sees the other.
+ * - Nothing is removed that a command needs. A command that removes has the state `ending` before it looks for others,
+ *   and removes nothing if one has the state `claim`. A command that creates has the state `claim` before it looks for
+ *   others, and waits for those that are `ending`. So at least one of two sees the other.
  * - Nothing is left. A command exits with the state `left` only if it has seen, in this state, a command that still
  *   runs; that one looks for others later, so that it finds the name. Either it is the last and removes everything, or
  *   the same holds for it and a command that ends later still.

@@ -8,7 +8,7 @@ const maxIndexBytes = 256 * 1024 * 1024;
 /** The part of an entry before its hash: times, device, inode, mode, owner and size. */
 const statBytes = 40;
 
-/** Flags of an entry: it has a second word of flags; the length of its name, at most. */
+/** Bits in the flags of an entry: a second word of flags follows; the length of its name, as far as it fits. */
 const [extendedFlag, nameMask] = [0x4000, 0x0fff];
 
 /** The staged files: the hash of each content by its path relative to the root of the repository. */

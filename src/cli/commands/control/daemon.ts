@@ -81,7 +81,7 @@ async function started(context: Context, child: ChildProcess, errors: string): P
     () => (hasEnded = true),
   );
   for (let waited = 0; waited < startMs; waited += pollMs) {
-    // Asked before looking, so that a daemon that has ended because of another one is not reported.
+    // Read before connecting: if the child ended because another daemon runs, that one is found first.
     const isOver = hasEnded;
     const running = await RunningProcesses.connect(context);
     const daemon = running.daemon;
@@ -200,7 +200,10 @@ function unitWord(word: string): string {
 
 function programOf({ terminal }: Context): readonly [string, ...string[]] {
   if (terminal.program !== undefined) return terminal.program;
-  throw new CommandError("The daemon can only be started from a process of its own", exitCodes.failed);
+  throw new CommandError(
+    "The daemon cannot be started here: cody does not know which program to run. Start it with the installed cody",
+    exitCodes.failed,
+  );
 }
 
 async function runDaemon(context: Context): Promise<number> {

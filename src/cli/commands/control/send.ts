@@ -36,7 +36,7 @@ export async function sendCommand(context: ContextOf<"send">): Promise<number> {
   return 0;
 }
 
-/** Both speak the same protocol, but the daemon plays the turn. */
+/** Warns about a daemon of another version: it understands the message, but it plays the turn with its own code. */
 async function noteOtherVersion(context: ContextOf<"send">, { welcome }: ControlClient): Promise<void> {
   if (welcome.version === version) return;
   const advice = "restart it with: cody daemon stop; cody daemon start";

@@ -138,7 +138,7 @@ export class StreamMessages {
     return this.#message("result", { subtype, ...facts, errors });
   }
 
-  /** Any message: adds what all of them have. */
+  /** Adds the fields that every message has. */
   #message(type: string, fields: Readonly<Record<string, unknown>>): StreamMessage {
     return { type, ...fields, session_id: bareId(this.#options.conversationId), uuid: randomUUID() };
   }

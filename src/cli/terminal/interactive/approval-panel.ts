@@ -54,13 +54,13 @@ export class ApprovalPanel {
     return !isWriting && this.#quietSince !== undefined && this.#now() - this.#quietSince >= armMs;
   }
 
-  /** A key went to the editor instead. */
+  /** Call when a key went to the editor: the wait for a quiet keyboard begins again. */
   noteKey(): void {
     this.#isFocused = false;
     if (this.#quietSince !== undefined) this.#quietSince = this.#now();
   }
 
-  /** The person has asked to answer now. */
+  /** Lets keys answer although a message is being written. */
   focus(): void {
     this.#isFocused = true;
   }

@@ -192,7 +192,7 @@ export class ConversationState {
     this.#activity = { label, since: now };
   }
 
-  /** Nothing runs any more, although no event said so: the work could not begin. */
+  /** The work could not begin, so that no event reports its end. */
   idle(): void {
     this.#activity = undefined;
     this.#turnStartedAt = undefined;

@@ -28,7 +28,7 @@ export class OpenConversations {
     return this.#all;
   }
 
-  /** A new one, which is not shown yet. One without a message that is out of sight is forgotten. */
+  /** Adds a new conversation, which is not shown yet. */
   create(): ScreenConversation {
     const { workspace, now, onChange, onEvent } = this.#parts;
     const conversation = new ScreenConversation({

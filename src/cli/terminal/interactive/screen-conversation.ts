@@ -8,13 +8,13 @@ import type { ReviewDecision } from "../../../messages/tools/approval.js";
 import type { UserInput } from "../../../messages/user-input.js";
 import { counted } from "../../../base/text/counted.js";
 import { shortName } from "../../../base/text/conversation-name.js";
-import type { Settings } from "../../../messages/actors/conversation.js";
 import { describeError } from "../../describe-error.js";
 import type { Workspace } from "../../workspace.js";
 import {
   changeSettings,
   type ConversationAtWork,
   type SettingsChange,
+  type ShownSettings,
   statusOf,
   surroundingsOf,
 } from "../prompt/prompt-conversation.js";
@@ -35,7 +35,7 @@ export interface WaitingInput {
   /** `steer`: for the running turn; `next`: for the one after it. */
   readonly kind: "steer" | "next";
   readonly isOutside?: boolean;
-  /** Set when the conversation has it. */
+  /** Set once the conversation has accepted the input. */
   submissionId?: string;
 }
 
@@ -49,15 +49,15 @@ interface ScreenConversationParts {
   readonly onOpened: (conversation: Conversation) => Promise<void>;
 }
 
-/** A conversation that is open on the screen, or behind the one that is. A new one has an id at once, and a file after the first message. */
+/** An open conversation, shown or not. A new one has an id at once, and a file after the first message. */
 export class ScreenConversation {
   readonly state = new ConversationState();
   readonly transcript = new Transcript();
   /** Changes since it was last shown, for the mark in lists. */
   unread = 0;
   /** The settings of a new conversation that was not created yet. */
-  plan: Pick<Settings, "provider" | "model" | "effort" | "cwd" | "approvalPolicy" | "sandbox">;
-  /** Those of them that were chosen for this conversation, and are not only planned by the configuration. */
+  plan: ShownSettings;
+  /** The part of `plan` that the user chose for this conversation; the rest comes from the configuration. */
   chosen: ConversationConfig = {};
   readonly #parts: ScreenConversationParts;
   #id: string = newConversationId();
@@ -70,7 +70,7 @@ export class ScreenConversation {
   /** The last message of the user, shortened. */
   #about: string | undefined;
   readonly #listeners = new Set<(msg: EventMsg) => void>();
-  /** Everything that is sent goes one after another, also what had to wait until the conversation was created. */
+  /** Ends with the last submission: they are sent one after another, the first once the conversation was created. */
   #sending: Promise<unknown> = Promise.resolve();
   #reading: Promise<void> | undefined;
   #isClosed = false;
@@ -112,7 +112,7 @@ export class ScreenConversation {
   }
 
   /** The settings of the next turn. */
-  get settings(): Pick<Settings, "provider" | "model" | "effort" | "cwd" | "approvalPolicy" | "sandbox"> {
+  get settings(): ShownSettings {
     return this.#conversation?.settings ?? this.plan;
   }
 
