@@ -42,7 +42,7 @@ test("the screen plays turns, follows a resize, asks, and leaves the terminal as
   await screen.press("y");
   await screen.shows("It is made.");
   expect((await stat(join(cli.project, "made"))).isFile()).toBe(true);
-  await screen.press("C-d");
+  await screen.enter("/exit");
   expect(await screen.ends()).toBe(0);
   expect(await screen.isCooked()).toBe(true);
   expect(await screen.hasCursor()).toBe(true);
