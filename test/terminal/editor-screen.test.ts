@@ -4,7 +4,7 @@ import { Painter } from "../../src/cli/terminal/screen/painter.js";
 import { editorView } from "../../src/cli/terminal/view/editor.js";
 import { editorWith } from "./support/editor.js";
 import { Emulator } from "./support/emulator.js";
-import { viewOf } from "./support/views.js";
+import { plainView } from "./support/view.js";
 
 /** What a terminal shows after bytes of its keyboard have gone through the decoder, the editor and the painter. */
 async function screenAfter(...chunks: string[]) {
@@ -18,7 +18,7 @@ async function screenAfter(...chunks: string[]) {
   for (const chunk of chunks) {
     for (const item of decoder.push(Buffer.from(chunk)))
       if (item.type === "key" || item.type === "paste") editor.press(item);
-    painter.show(() => editorView(editor, viewOf(30), { maxRows: 5 }));
+    painter.show(() => editorView(editor, plainView(30), { maxRows: 5 }));
     await painter.flushed();
   }
   return { rows: emulator.screen(), cursor: emulator.cursor };

@@ -6,11 +6,11 @@ import { editorView } from "../../src/cli/terminal/view/editor.js";
 import { Emulator } from "./support/emulator.js";
 import { editorWith, historyOf, press } from "./support/editor.js";
 import { keyOf, pasteOf } from "./support/keys.js";
-import { viewOf } from "./support/views.js";
+import { plainView } from "./support/view.js";
 
 /** The lines, and the cursor as `row:column`. */
 function drawn(editor: ReturnType<typeof editorWith>, columns: number, maxRows = 10): string[] {
-  const { lines, cursor } = editorView(editor, viewOf(columns), { maxRows });
+  const { lines, cursor } = editorView(editor, plainView(columns), { maxRows });
   return [...lines, `${cursor.row}:${cursor.column}`];
 }
 
@@ -110,7 +110,7 @@ test("no line is wider than the view, and the cursor is inside of the lines", ()
       const editor = editorWith("", keys, historyOf("a b c", "界 a"));
       for (const text of texts) editor.press(pasteOf(text));
       for (const move of moves) editor.press(keyOf(move));
-      const { lines, cursor } = editorView(editor, viewOf(columns), { maxRows });
+      const { lines, cursor } = editorView(editor, plainView(columns), { maxRows });
       expect(lines.length).toBeLessThanOrEqual(maxRows);
       for (const line of lines) expect(cellWidth(line)).toBeLessThanOrEqual(columns);
       expect(lines[cursor.row]).toBeDefined();
@@ -125,7 +125,7 @@ test("the cursor of a terminal is where the view says", async () => {
   for (const text of ["hello", "aa界界界", "a\tb", "👍 ok", "e\u0301e", "aaaaaaaaa"]) {
     const editor = editorWith();
     editor.press(pasteOf(text));
-    const { lines, cursor } = editorView(editor, viewOf(12), { maxRows: 4 });
+    const { lines, cursor } = editorView(editor, plainView(12), { maxRows: 4 });
     const emulator = new Emulator({ columns: 12, rows: 5 });
     await emulator.write(lines.join("\r\n"));
     expect([text, emulator.cursor]).toEqual([text, { row: cursor.row, column: cursor.column }]);

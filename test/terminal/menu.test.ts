@@ -5,7 +5,7 @@ import { Menu, type MenuItem, type MenuOptions } from "../../src/cli/terminal/mo
 import { cellWidth } from "../../src/cli/terminal/screen/cells.js";
 import { menuLines } from "../../src/cli/terminal/view/menu.js";
 import { keyOf, pasteOf, typing } from "./support/keys.js";
-import { viewOf } from "./support/views.js";
+import { plainView } from "./support/view.js";
 
 const models: MenuItem<string>[] = [
   { value: "a", label: "gpt-5", description: "the default" },
@@ -104,7 +104,7 @@ describe("the view of a menu", () => {
   it("shows labels and descriptions in columns and marks the selected item without colour", () => {
     const menu = menuOf();
     press(menu, "down");
-    expect(menuLines(menu, viewOf(50), 10)).toEqual([
+    expect(menuLines(menu, plainView(50), 10)).toEqual([
       "Models  (4)",
       "/ type to filter",
       "  gpt-5       the default",
@@ -117,20 +117,20 @@ describe("the view of a menu", () => {
   it("shows what was typed and how many items match", () => {
     const menu = menuOf();
     for (const key of typing("gpt")) menu.press(key);
-    expect(menuLines(menu, viewOf(50), 10)).toEqual([
+    expect(menuLines(menu, plainView(50), 10)).toEqual([
       "Models  (2 of 4)",
       "/ gpt",
       "› gpt-5       the default",
       "  gpt-5-mini  faster",
     ]);
     for (const key of typing("xx")) menu.press(key);
-    expect(menuLines(menu, viewOf(50), 10)).toEqual(["Models  (0 of 4)", "/ gptxx", "  no match"]);
+    expect(menuLines(menu, plainView(50), 10)).toEqual(["Models  (0 of 4)", "/ gptxx", "  no match"]);
   });
 
   it("marks the matching letters", () => {
     const menu = menuOf();
     for (const key of typing("mini")) menu.press(key);
-    const view = viewOf(50);
+    const view = plainView(50);
     const theme = { ...view.theme, underline: (text: string) => `_${text}` };
     expect(menuLines(menu, { ...view, theme }, 10)[2]).toBe("› gpt-5-_m_i_n_i  faster");
   });
@@ -138,21 +138,21 @@ describe("the view of a menu", () => {
   it("scrolls with the selected item", () => {
     const menu = menuOf({ takesText: false });
     press(menu, "down", "down");
-    expect(menuLines(menu, viewOf(50), 3)).toEqual([
+    expect(menuLines(menu, plainView(50), 3)).toEqual([
       "Models  (4)",
       "  gpt-5-mini  faster",
       "› claude      Anthropic's",
     ]);
     press(menu, "up", "up");
-    expect(menuLines(menu, viewOf(50), 2)).toEqual(["Models  (4)", "› gpt-5  the default"]);
-    expect(menuLines(menu, viewOf(50), 1)).toEqual(["› gpt-5  the default"]);
+    expect(menuLines(menu, plainView(50), 2)).toEqual(["Models  (4)", "› gpt-5  the default"]);
+    expect(menuLines(menu, plainView(50), 1)).toEqual(["› gpt-5  the default"]);
   });
 
   it("cuts what is too long", () => {
     const items = [{ value: "a", label: "a rather long label", description: "a description that is longer" }];
     const menu = menuOf({ items, takesText: false });
-    expect(menuLines(menu, viewOf(40), 5)[1]).toBe("› a rather long label  a description th…");
-    expect(menuLines(menu, viewOf(20), 5)[1]).toBe("› a rather long lab…");
+    expect(menuLines(menu, plainView(40), 5)[1]).toBe("› a rather long label  a description th…");
+    expect(menuLines(menu, plainView(20), 5)[1]).toBe("› a rather long lab…");
   });
 
   it("shows a preview beside the items where there is room", () => {
@@ -160,7 +160,7 @@ describe("the view of a menu", () => {
       preview: (value) => [`preview of ${value}`, "second line", "third line", "4", "5", "6"],
       takesText: false,
     });
-    expect(menuLines(menu, viewOf(100), 6)).toEqual([
+    expect(menuLines(menu, plainView(100), 6)).toEqual([
       "Models  (4)",
       `${inHalf("› gpt-5       the default")} │ preview of a`,
       `${inHalf("  gpt-5-mini  faster")} │ second line`,
@@ -168,13 +168,13 @@ describe("the view of a menu", () => {
       `${inHalf("  offline")} │ 4`,
       `${inHalf("")} │ 5`,
     ]);
-    expect(menuLines(menu, viewOf(99), 6)[1]).toBe("› gpt-5       the default");
+    expect(menuLines(menu, plainView(99), 6)[1]).toBe("› gpt-5       the default");
   });
 
   it("leaves out descriptions beside a preview if they do not all fit", () => {
     const items = [{ value: "a", label: "a label of forty characters, more or less", description: "2026-11-19" }];
     const menu = menuOf({ items, preview: () => ["preview"], takesText: false });
-    expect(menuLines(menu, viewOf(100), 3)[1]).toBe(
+    expect(menuLines(menu, plainView(100), 3)[1]).toBe(
       `${inHalf("› a label of forty characters, more or less")} │ preview`,
     );
   });
@@ -185,7 +185,7 @@ describe("the view of a menu", () => {
       { value: "b", label: "short", description: "two" },
     ];
     const menu = menuOf({ items, takesText: false });
-    expect(menuLines(menu, viewOf(30), 5).slice(1)).toEqual([
+    expect(menuLines(menu, plainView(30), 5).slice(1)).toEqual([
       "› a label that is long  one",
       "  short                 two",
     ]);
@@ -193,7 +193,7 @@ describe("the view of a menu", () => {
 
   it("lets no label or description move the cursor", () => {
     const items = [{ value: "a", label: "a\u001b[2Jb\nc", description: "\u202ed\u0007" }];
-    const [, line] = menuLines(menuOf({ items, takesText: false }), viewOf(80), 5);
+    const [, line] = menuLines(menuOf({ items, takesText: false }), plainView(80), 5);
     expect(line).toBe("› a\\033[2Jb\\nc  \\342\\200\\256d\\007");
   });
 });
@@ -215,7 +215,7 @@ test("no line is wider than the view, and there are not more lines than rows", (
     fc.property(session, ({ items, keys, columns, rows, title }) => {
       const menu = new Menu({ title, items, preview: (value) => [visible(value), "界".repeat(80)] });
       for (const key of keys) menu.press(keyOf(key));
-      const lines = menuLines(menu, viewOf(columns), rows);
+      const lines = menuLines(menu, plainView(columns), rows);
       expect(lines.length).toBeLessThanOrEqual(rows);
       for (const line of lines) expect(cellWidth(line)).toBeLessThanOrEqual(columns);
       const isShown = lines.some((line) => line.startsWith("›"));
