@@ -205,10 +205,10 @@ describe("the live region", () => {
   it("lists inputs that wait", () => {
     const inputs = [
       { text: "fix it\nnow", kind: "steer" },
-      { text: "then test", kind: "next" },
+      { text: "then test", kind: "queue" },
     ] as const;
     expect(queuedLines(inputs, plainView())).toEqual(["  sending  fix it ⏎ now", "  queued   then test"]);
-    const many = Array.from({ length: 9 }, (_input, index) => ({ text: `${index}`, kind: "next" as const }));
+    const many = Array.from({ length: 9 }, (_input, index) => ({ text: `${index}`, kind: "queue" as const }));
     expect(queuedLines(many, plainView())).toHaveLength(5);
     expect(queuedLines(many, plainView()).at(-1)).toBe("  … 5 more inputs");
   });
@@ -249,7 +249,7 @@ it("no line of an entry is wider than the view or has control sequences but the 
           ...knowledgeLines({ type: "knowledge_saved", knowledge_id: line, content: text, source: "model" }, view),
           activityLine({ label: line, elapsedMs: number, frame: number, hint: text }, view),
           ...toolLiveLines({ title: text, tail: [line, text], elapsedMs: number, frame: number }, view, 9),
-          ...queuedLines([{ text, kind: "next" }], view),
+          ...queuedLines([{ text, kind: "queue" }], view),
         ];
         expect(badLines(lines, view)).toEqual([]);
       },

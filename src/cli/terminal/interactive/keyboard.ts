@@ -306,7 +306,7 @@ export class Keyboard {
     }
     if (this.#overlay !== undefined || this.#parts.editor.isEmpty || !this.#parts.conversations.current.state.isBusy)
       return false;
-    this.#submit("next");
+    this.#submit("queue");
     return true;
   }
 

@@ -32,8 +32,8 @@ export interface WaitingInput {
   readonly items: readonly UserInput[] | Promise<readonly UserInput[]>;
   /** As it was typed, to be edited again. */
   readonly text: string;
-  /** `steer`: for the running turn; `next`: for the one after it. */
-  readonly kind: "steer" | "next";
+  /** `steer`: for the running turn; `queue`: for the one after it. */
+  readonly kind: "steer" | "queue";
   readonly isOutside?: boolean;
   /** Set once the conversation has accepted the input. */
   submissionId?: string;

@@ -47,8 +47,8 @@ export function toolLiveLines({ title, tail, elapsedMs, frame }: RunningTool, vi
 
 export interface QueuedInput {
   readonly text: string;
-  /** `steer`: the model gets it in this turn. `next`: it starts the next turn. */
-  readonly kind: "steer" | "next";
+  /** `steer`: the model gets it in this turn. `queue`: it starts the next turn. */
+  readonly kind: "steer" | "queue";
 }
 
 /** The inputs that wait: one line each, and how many more there are. */
