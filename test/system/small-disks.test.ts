@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { withFileLock } from "../../src/config/file-lock.js";
 import { Cli, commandOf, finished } from "../support/cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { keys, TerminalSession } from "../terminal/support/session.js";
 
 const run = promisify(execFile);
 const notSaved = "Failed to save turn: ";
@@ -107,4 +108,15 @@ test("a file size limit kills no process and leaves nothing half saved", async (
   expect(await cli.said(id)).toEqual(["one"]);
   expect((await cli.run(["chat", "three"])).stderr).not.toContain(notSaved);
   expect(await cli.said(id)).toEqual(["one", "three"]);
+});
+
+test("in a read-only home the screen does not offer to continue what it could not save", async () => {
+  const cli = await homeOn("ro");
+  const session = await TerminalSession.open([], { cli });
+  await session.enter("What is 6 * 7?");
+  await session.shows(`${notSaved}read-only file system`);
+  await session.prompts();
+  session.type(keys.ctrlD);
+  expect(await session.ends()).toBe(0);
+  expect(session.text).not.toContain("To continue");
 });

@@ -1,3 +1,4 @@
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { createRedactor, secretsOf } from "../../../config/secrets/redact.js";
@@ -52,10 +53,8 @@ export async function runScreen(parts: AppParts): Promise<number> {
   ];
   const app = new App(parts);
   const exitCode = await app.run(opened, notices);
-  const last = app.lastConversation;
-  if (last?.rolloutPath !== undefined && last.rolloutPath !== null && last.turns > 0) {
-    await context.terminal.stdout.write(`To continue: cody resume ${last.id}\n`);
-  }
+  const resumableId = await app.resumableId();
+  if (resumableId !== undefined) await context.terminal.stdout.write(`To continue: cody resume ${resumableId}\n`);
   return exitCode;
 }
 
@@ -128,8 +127,13 @@ class App {
     });
   }
 
-  get lastConversation(): Conversation | undefined {
-    return this.#conversations.current.conversation;
+  /** The id of the conversation on the screen, if another process can continue it. */
+  async resumableId(): Promise<string | undefined> {
+    const { conversation, state } = this.#conversations.current;
+    if (conversation === undefined || conversation.rolloutPath === null || conversation.turns === 0) return undefined;
+    // The whole file is missing where nothing could be written so far.
+    if (state.isSaved === false && !(await isThere(conversation.rolloutPath))) return undefined;
+    return conversation.id;
   }
 
   async run(opened: Conversation | undefined, notices: readonly string[]): Promise<number> {
@@ -360,4 +364,11 @@ class App {
     this.#approvals.requests = conversation.state.requests;
     this.#changed(conversation);
   }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
