@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { keys, TerminalSession } from "./support/session.js";
@@ -32,6 +32,16 @@ describe("what is sent while a turn runs", () => {
     session.type(keys.enter);
     await session.shows("Third.");
     expect(JSON.stringify(session.mock?.requests[1]?.body)).toContain("steered\\nqueued");
+  });
+
+  it("is shown and returned too if it is a shell command", async () => {
+    const session = await working();
+    await session.enter("!touch file");
+    await session.shows("queued   !touch file");
+    session.type(keys.escape);
+    await session.shows("Interrupted.");
+    await session.shows("› !touch file");
+    await expect(access(join(session.cli.project, "file"))).rejects.toThrow("ENOENT");
   });
 
   it("is taken back with Up in an empty editor", async () => {

@@ -73,8 +73,9 @@ export class PromptCommands {
     this.#running = running;
     const line = text.trim();
     try {
-      if (isShellCommand(text)) current.submit({ type: "run_user_shell_command", command: line.slice(1).trim() });
-      else if (isPromptCommand(line)) {
+      if (isShellCommand(text)) {
+        current.send({ items: [], text: line, kind: "next", command: line.slice(1).trim() });
+      } else if (isPromptCommand(line)) {
         const items = [{ type: "text" as const, text: await promptText(this.#target(), line, running.signal) }];
         current.send({ items, text: line, kind: "steer", isOutside: true });
       } else await this.#runSlash(line, running.signal);

@@ -35,6 +35,8 @@ export interface WaitingInput {
   /** `steer`: for the running turn; `queue`: for the one after it. */
   readonly kind: "steer" | "queue";
   readonly isOutside?: boolean;
+  /** Run instead of sending the items, which the model sees with the next message. */
+  readonly command?: string;
   /** Set once the conversation has accepted the input. */
   submissionId?: string;
 }
@@ -165,7 +167,7 @@ export class ScreenConversation {
 
   /** Sends an input: for the running turn, for the one after it, or for a turn that begins now. */
   send(input: WaitingInput): void {
-    const { items, kind, isOutside = false } = input;
+    const { items, kind, isOutside = false, command } = input;
     const isFirst = !this.state.isBusy;
     if (isFirst) {
       this.#isInterrupted = false;
@@ -175,11 +177,15 @@ export class ScreenConversation {
       const conversation = await this.opened();
       const content = await items;
       const options = { outsideContent: isOutside };
-      const submitted = await (kind === "steer" && !isFirst
-        ? conversation.steer(content, options)
-        : conversation.queue(content, options));
-      input.submissionId = submitted.id;
-      if (this.#begun.has(submitted.id)) this.#forget(submitted.id);
+      if (command !== undefined) {
+        input.submissionId = await conversation.submit({ type: "run_user_shell_command", command });
+      } else {
+        const submitted = await (kind === "steer" && !isFirst
+          ? conversation.steer(content, options)
+          : conversation.queue(content, options));
+        input.submissionId = submitted.id;
+      }
+      if (this.#begun.has(input.submissionId)) this.#forget(input.submissionId);
     }, input);
     this.#parts.onChange(this);
   }
