@@ -74,7 +74,7 @@ export class PromptCommands {
     const line = text.trim();
     try {
       if (isShellCommand(text)) {
-        current.send({ items: [], text: line, kind: "next", command: line.slice(1).trim() });
+        current.send({ items: [], text: line, kind: "queue", command: line.slice(1).trim() });
       } else if (isPromptCommand(line)) {
         const items = [{ type: "text" as const, text: await promptText(this.#target(), line, running.signal) }];
         current.send({ items, text: line, kind: "steer", isOutside: true });
