@@ -61,8 +61,7 @@ describe("several conversations on the screen", () => {
     const first = await TerminalSession.open([], { cli, script });
     await first.enter("the question");
     await first.shows("The answer.");
-    await first.prompts();
-    first.type(keys.ctrlD);
+    await first.enter("/exit");
     await first.ends();
     const session = await TerminalSession.open([], { cli, script });
     await session.enter("/resume");

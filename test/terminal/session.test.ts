@@ -3,14 +3,13 @@ import { version } from "../../src/version.js";
 import { keys, TerminalSession } from "./support/session.js";
 
 describe("the interactive screen", () => {
-  it("greets, answers, and exits with Ctrl-D", async () => {
+  it("greets, answers, and exits with a hint how to continue", async () => {
     const session = await TerminalSession.open();
     await session.shows(`cody ${version}`);
     await session.shows("using the built-in offline");
     await session.enter("What is 6 * 7?");
     await session.shows("6 * 7 = 42");
-    await session.prompts();
-    session.type(keys.ctrlD);
+    await session.enter("/exit");
     expect(await session.ends()).toBe(0);
     const [id = ""] = await session.cli.ids();
     expect(await session.cli.said(id)).toEqual(["What is 6 * 7?"]);
@@ -73,6 +72,12 @@ describe("the interactive screen", () => {
     await session.enter("again");
     await session.shows("Better.");
     expect(session.mock?.requests).toHaveLength(2);
+  });
+
+  it("exits with Ctrl-D at an empty prompt", async () => {
+    const session = await TerminalSession.open();
+    session.type(keys.ctrlD);
+    expect(await session.ends()).toBe(0);
   });
 
   it("exits with Ctrl-C twice at an empty prompt", async () => {

@@ -44,7 +44,7 @@ export function liveRegion(
   const room = Math.max(2, rows - 1);
   const isSmall = rows < smallRows;
   const frame = Math.floor(now / frameMs);
-  const rule = isSmall ? [] : ["", view.theme.dim("─".repeat(view.columns))];
+  const rule = isSmall ? [] : [view.theme.dim("─".repeat(view.columns))];
   const status = isSmall ? [] : [around.status];
   const edited = around.isEditorShown
     ? editorView(editor, view, { maxRows: Math.max(1, Math.floor(rows * editorPart)), prompt: around.prompt })
@@ -63,12 +63,10 @@ export function liveRegion(
   };
   const inputs = conversation.waiting.map(({ text, kind }) => ({ text, kind }));
   const queued = take(inputs.length === 0 ? [] : queuedLines(inputs, view), maxQueuedRows);
-  // The question says what is being waited for.
-  const activity = state.requests.length > 0 && around.panel !== undefined ? undefined : state.activity;
-  const elapsedMs = activity === undefined ? 0 : now - activity.since;
   // An open question says by itself what the turn waits for.
-  const isAsked = panel.length > 0 && state.requests.length > 0;
-  const hasActivity = activity !== undefined && elapsedMs >= quietMs && !isAsked;
+  const activity = panel.length > 0 && state.requests.length > 0 ? undefined : state.activity;
+  const elapsedMs = activity === undefined ? 0 : now - activity.since;
+  const hasActivity = activity !== undefined && elapsedMs >= quietMs;
   const waits = hasActivity ? [activityLine({ label: activity.label, elapsedMs, frame, hint: around.hint }, view)] : [];
   const active = take(waits.length === 0 ? [] : ["", ...waits].slice(isSmall ? 1 : 0));
   const running = state.runningTools.filter(({ isStarted }) => isStarted);
