@@ -95,7 +95,7 @@ export * from "./messages/tools/approval.js";
 export type { CleanupResult, ConversationDeleteResult } from "./messages/cleanup.js";
 export * from "./messages/compaction.js";
 /** Two types under the names that the API documents use. */
-export type { CompactionConfig as CompactConfig } from "./messages/config.js";
+export type { CompactionConfig as CompactConfig } from "./messages/settings/config.js";
 export type { Compacted as CompactedItem } from "./messages/rollout-line.js";
 export {
   ApiKey,
@@ -113,8 +113,8 @@ export {
   SensitivePattern,
   TurnLimits,
   WireApi,
-} from "./messages/config.js";
-export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
+} from "./messages/settings/config.js";
+export type { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/settings/conversation-config.js";
 export { bareId, isConversationId, shownId } from "./base/text/conversation-id.js";
 export * from "./messages/tools/diff.js";
 export { ErrorInfo, Event, EventMsg, PersistedEventMsg } from "./messages/event.js";

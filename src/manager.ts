@@ -61,8 +61,8 @@ import type { ControlOptions, ControlServer } from "./control/control-server.js"
 import { TokenEstimates } from "./compaction/tokens/token-estimates.js";
 import { factsOf } from "./config/models/models.js";
 import type { CompactorAnswers, CompactorOp } from "./messages/actors/compactor.js";
-import { Config } from "./messages/config.js";
-import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/conversation-config.js";
+import { Config } from "./messages/settings/config.js";
+import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/settings/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
 import type { Event } from "./messages/event.js";
 import { check, parsed } from "./base/parse.js";

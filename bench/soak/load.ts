@@ -1,4 +1,4 @@
-import type { WireApi } from "../../src/messages/config.js";
+import type { WireApi } from "../../src/messages/settings/config.js";
 import type { Findings } from "./checks.js";
 
 /** The work of the client of a soak. */

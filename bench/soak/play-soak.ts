@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ConversationConfig } from "../../src/messages/conversation-config.js";
+import type { ConversationConfig } from "../../src/messages/settings/conversation-config.js";
 import { ConversationManager } from "../support/built-package.js";
 import { EventAudit, type Tally } from "./audit.js";
 import { openFilesBelow } from "./open-files.js";

@@ -1,4 +1,4 @@
-import type { WireApi } from "../../src/messages/config.js";
+import type { WireApi } from "../../src/messages/settings/config.js";
 import type { MockFault, MockReply, MockScript } from "../../src/mock-llm/script.js";
 import { seeded, shuffled } from "./random.js";
 

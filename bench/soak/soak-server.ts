@@ -1,4 +1,4 @@
-import type { WireApi } from "../../src/messages/config.js";
+import type { WireApi } from "../../src/messages/settings/config.js";
 import type { LoggedRequest } from "../../src/mock-llm/respond.js";
 import { startMockLlm } from "../support/built-testing.js";
 import { add, type ServerReport } from "./load.js";

@@ -7,7 +7,7 @@ import { errorMessage } from "../base/error-message.js";
 import { ConversationNotFoundError, InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
 import { BatchTask, type BatchResult } from "../messages/batch.js";
-import type { ConversationConfig, ResumeConfig } from "../messages/conversation-config.js";
+import type { ConversationConfig, ResumeConfig } from "../messages/settings/conversation-config.js";
 import { FailureError } from "../messages/failure-error.js";
 import type { Event } from "../messages/event.js";
 import { messageText, type ResponseItem } from "../messages/response-item.js";

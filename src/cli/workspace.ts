@@ -19,7 +19,7 @@ import {
   writeActive,
 } from "../config/project/active-conversation.js";
 import { ConversationManager } from "../manager.js";
-import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/conversation-config.js";
+import type { ConversationConfig, ForkConfig, ResumeConfig } from "../messages/settings/conversation-config.js";
 import type { Settings } from "../messages/actors/conversation.js";
 import type { SaveOutcome } from "../messages/actors/rollout-writer.js";
 import type { ReviewDecision } from "../messages/tools/approval.js";

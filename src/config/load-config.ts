@@ -1,4 +1,4 @@
-import type { Config, Layout } from "../messages/config.js";
+import type { Config, Layout } from "../messages/settings/config.js";
 import { defaultName, isReadableByOthers, parseConfig, readConfigFile } from "./files/config-file.js";
 import type { ConfigName } from "./settings/config-names.js";
 import { environmentConfig } from "./settings/environment-config.js";

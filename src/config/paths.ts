@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { InvalidInputError } from "../base/errors.js";
-import type { Config, Layout } from "../messages/config.js";
+import type { Config, Layout } from "../messages/settings/config.js";
 import { configNames } from "./settings/config-names.js";
 import { effectiveSetting } from "./settings/effective-settings.js";
 

@@ -1,4 +1,4 @@
-import { settingsTable } from "../messages/settings-table.js";
+import { settingsTable } from "../messages/settings/settings-table.js";
 import type { KnowledgeEntry, KnowledgeType } from "../messages/tools/knowledge.js";
 import { visibleLine } from "./visible-text.js";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ConversationConfig } from "./conversation-config.js";
+import { ConversationConfig } from "./settings/conversation-config.js";
 import { OutputSchema } from "./output-schema.js";
 import { maxInputChars } from "./user-input.js";
 

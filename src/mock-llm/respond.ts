@@ -1,5 +1,5 @@
 import type { ServerResponse, IncomingHttpHeaders } from "node:http";
-import type { WireApi } from "../messages/config.js";
+import type { WireApi } from "../messages/settings/config.js";
 import type { Decision } from "./exchange.js";
 import type { Ids, Exchange, MockApi, Refusal } from "./wire-api.js";
 import { type Plan, planOf, type StreamFault, type Pace, sendPlan } from "./send-plan.js";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { WireApi } from "../messages/config.js";
+import type { WireApi } from "../messages/settings/config.js";
 import type { ModelRequest } from "../messages/model.js";
 import type { TokenUsage } from "../messages/token-usage.js";
 import type { Answer } from "./answer.js";

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { bareId, isConversationId, shownId } from "../base/text/conversation-id.js";
-import type { Layout } from "../messages/config.js";
+import type { Layout } from "../messages/settings/config.js";
 
 interface NewRollout {
   readonly conversationId: string;

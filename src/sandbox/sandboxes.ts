@@ -7,7 +7,7 @@ import { makeDirectory } from "../base/fs/make-directory.js";
 import { homePaths, type Homes } from "../config/paths.js";
 import { isInside } from "../config/project/project.js";
 import { effectiveGroup } from "../config/settings/effective-settings.js";
-import type { Config } from "../messages/config.js";
+import type { Config } from "../messages/settings/config.js";
 import type { SandboxMode } from "../messages/tools/policy.js";
 import { linksTo } from "../tools/policy/linked-files.js";
 import { secretPaths } from "../tools/policy/secret-files.js";

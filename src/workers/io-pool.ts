@@ -1,5 +1,5 @@
 import type { RetryPolicy } from "../base/time/retry.js";
-import type { WireApi } from "../messages/config.js";
+import type { WireApi } from "../messages/settings/config.js";
 import { type Credential, secretOf } from "../providers/credential.js";
 import { failureText } from "../providers/failures/answer-error.js";
 import { entryUrl } from "./entry-url.js";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { loadConfig, type LoadedConfig } from "../../src/config/load-config.js";
 import { nearestSetting } from "../../src/config/settings/nearest-setting.js";
 import { readTrust, setTrust, type TrustLevel } from "../../src/config/project/trust.js";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 interface Said {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { schemas } from "../../src/messages/setting-values.js";
-import { settingRows } from "../../src/messages/settings-table.js";
+import { schemas } from "../../src/messages/settings/setting-values.js";
+import { settingRows } from "../../src/messages/settings/settings-table.js";
 import { configPage } from "./config-page.js";
 
 // After a change of the settings: npm run docs

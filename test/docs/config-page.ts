@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { format } from "prettier";
 import { personalSettings } from "../../src/config/project/project-config.js";
-import { type SettingRow, settingRows } from "../../src/messages/settings-table.js";
+import { type SettingRow, settingRows } from "../../src/messages/settings/settings-table.js";
 
 /** The text of docs/config.md: the template next to this file, with the settings table in its placeholders. */
 export async function configPage(): Promise<string> {

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { ResumeConfig } from "../../src/messages/conversation-config.js";
-import type { Config } from "../../src/messages/config.js";
+import type { ResumeConfig } from "../../src/messages/settings/conversation-config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { EventLog, openConversation, openManager } from "../support/open-conversation.js";

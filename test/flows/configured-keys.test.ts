@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
-import type { ConversationConfig } from "../../src/messages/conversation-config.js";
+import type { ConversationConfig } from "../../src/messages/settings/conversation-config.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
 import { startMockLlm } from "../../src/mock-llm/server.js";
 import { openManager } from "../support/open-conversation.js";

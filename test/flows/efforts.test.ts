@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import { mockLlm, wireApis, wireManager } from "../support/wire-apis.js";
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import type { HookFunctions } from "../../src/actors/conversation/hooks/conversation-hooks.js";
 import { setTrust } from "../../src/config/project/trust.js";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import type { HookInput, HookOutput, HooksConfig } from "../../src/messages/hooks.js";
 import { messageText } from "../../src/messages/response-item.js";
 import { defineTool } from "../../src/tools/define-tool.js";

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rename, stat } from "node:fs/prom
 import { basename, dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { CodexLocks } from "../../src/actors/rollout-writer/rollout-locks.js";
-import type { Layout } from "../../src/messages/config.js";
+import type { Layout } from "../../src/messages/settings/config.js";
 import { bareId } from "../../src/base/text/conversation-id.js";
 import { CodexLockError, ConversationInUseError } from "../../src/base/errors.js";
 import { putCodexRollouts } from "../support/codex-home.js";

@@ -7,7 +7,7 @@ import { TokenStore } from "../../src/actors/credentials/token-store.js";
 import { setTrust } from "../../src/config/project/trust.js";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
-import type { McpServerEntries } from "../../src/messages/mcp-config.js";
+import type { McpServerEntries } from "../../src/messages/settings/mcp-config.js";
 import { remainingProcesses, processesWith } from "../support/processes.js";
 import { receivedMessages, markedEntry, openHttpServer, serverEntry } from "../support/mcp/servers.js";
 import { OAuthServer } from "../support/mcp/oauth-server.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import type { ModelEvent } from "../../src/messages/model.js";
 import { defineTool } from "../../src/tools/define-tool.js";
 import { openConversation } from "../support/open-conversation.js";

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { ResumeConfig } from "../../src/messages/conversation-config.js";
+import type { ResumeConfig } from "../../src/messages/settings/conversation-config.js";
 import type { WrittenConfig } from "../../src/config/files/written-config.js";
 import { visible } from "../../src/base/text/visible.js";
 import { createMockRecorder } from "../support/mock-recorder.js";

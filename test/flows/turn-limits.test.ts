@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import { openConversation } from "../support/open-conversation.js";
 import { calls, says, scripted, type Reply } from "../support/scripted-provider.js";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type * as z from "zod";
 import { expect, test } from "vitest";
-import { Config } from "../../src/messages/config.js";
+import { Config } from "../../src/messages/settings/config.js";
 import { Event, EventMsg } from "../../src/messages/event.js";
 import { Failure } from "../../src/messages/failure.js";
 import { ModelEvent, ModelRequest } from "../../src/messages/model.js";

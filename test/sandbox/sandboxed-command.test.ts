@@ -1,7 +1,7 @@
 import { readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import { Sandboxes } from "../../src/sandbox/sandboxes.js";
 import { runCommand } from "../../src/tools/exec/run-command.js";
 import { shell } from "../../src/tools/shell.js";

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { saveConfig } from "../../src/config/files/save-config.js";
-import type { Config } from "../../src/messages/config.js";
+import type { Config } from "../../src/messages/settings/config.js";
 import type { ModelRequest } from "../../src/messages/model.js";
 import { messageText } from "../../src/messages/response-item.js";
 import { isRealUserMessage } from "../../src/base/codex/context-message.js";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { RequestGate, startLimits } from "../../src/actors/limits/limits.js";
-import type { RequestLimits } from "../../src/messages/config.js";
+import type { RequestLimits } from "../../src/messages/settings/config.js";
 
 type Gates<Clients extends readonly string[]> = { readonly [Index in keyof Clients]: RequestGate };
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { MockReply } from "../../src/mock-llm/script.js";
-import type { WireApi } from "../../src/messages/config.js";
+import type { WireApi } from "../../src/messages/settings/config.js";
 import type { ModelEvent, ModelRequest } from "../../src/messages/model.js";
 import { createTransport } from "../../src/providers/transport/node-transport.js";
 import { wireProvider } from "../../src/providers/wire-provider.js";

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
 import { startMockLlm, type MockLlm } from "../../src/mock-llm/server.js";
 import type { MockReply } from "../../src/mock-llm/script.js";
-import type { WireApi } from "../../src/messages/config.js";
+import type { WireApi } from "../../src/messages/settings/config.js";
 import { openManager } from "./open-conversation.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SharedServer } from "../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../src/config/secrets/mcp-redactor.js";
-import type { McpServerEntry } from "../../src/messages/mcp-config.js";
+import type { McpServerEntry } from "../../src/messages/settings/mcp-config.js";
 import { Cli, finished } from "../support/cli.js";
 import { remainingProcesses, type Mark, marked, waitForProcesses } from "../support/processes.js";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
-import type { McpServerEntry } from "../../src/messages/mcp-config.js";
+import type { McpServerEntry } from "../../src/messages/settings/mcp-config.js";
 import { EventLog, openManager } from "../support/open-conversation.js";
 import { markedEntry, receivedMessages, serverEntry } from "../support/mcp/servers.js";
 import { processesWith, remainingProcesses } from "../support/processes.js";

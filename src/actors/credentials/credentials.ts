@@ -8,7 +8,7 @@ import type {
   CredentialsOp,
   TokenReply,
 } from "../../messages/actors/credentials.js";
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { TokenSet } from "../../messages/tokens.js";
 import { createTransport } from "../../providers/transport/node-transport.js";

@@ -1,5 +1,5 @@
 import type { LimitsAnswers, LimitsEvent, LimitsOp } from "../../messages/actors/limits.js";
-import type { RequestLimits } from "../../messages/config.js";
+import type { RequestLimits } from "../../messages/settings/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
 import type { Actor, Ref } from "../runtime/actor.js";

@@ -3,7 +3,7 @@ import { isRecord } from "../../base/is-record.js";
 import { shortened } from "../../base/text/truncate.js";
 import { visible } from "../../base/text/visible.js";
 import type { ListedTool, ServerState } from "../../messages/actors/mcp.js";
-import type { McpServerEntry } from "../../messages/mcp-config.js";
+import type { McpServerEntry } from "../../messages/settings/mcp-config.js";
 
 const maxToolNameChars = 64;
 

@@ -8,7 +8,7 @@ import type {
   McpServerOp,
   ServerState,
 } from "../../messages/actors/mcp.js";
-import type { McpServerEntry } from "../../messages/mcp-config.js";
+import type { McpServerEntry } from "../../messages/settings/mcp-config.js";
 import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";

@@ -11,7 +11,7 @@ import type {
   ServerSnapshot,
   ServerState,
 } from "../../messages/actors/mcp.js";
-import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
+import type { McpServerEntries, McpServerEntry } from "../../messages/settings/mcp-config.js";
 import type { Ref } from "../runtime/actor.js";
 import { messageOf, isolateListener } from "../runtime/failures.js";
 import { spawn } from "../runtime/spawn.js";

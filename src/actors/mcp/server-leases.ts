@@ -10,7 +10,7 @@ import type {
   ServerSnapshot,
   ServerState,
 } from "../../messages/actors/mcp.js";
-import type { McpServerEntries } from "../../messages/mcp-config.js";
+import type { McpServerEntries } from "../../messages/settings/mcp-config.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Ref } from "../runtime/actor.js";
 import { isolateListener, messageOf } from "../runtime/failures.js";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { McpServerEntry } from "../../messages/mcp-config.js";
+import type { McpServerEntry } from "../../messages/settings/mcp-config.js";
 import { toolEnv } from "../../tools/exec/tool-env.js";
 import type { ServerCommand } from "./transport/stdio-transport.js";
 

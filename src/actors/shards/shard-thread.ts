@@ -9,7 +9,7 @@ import { parsed } from "../../base/parse.js";
 import { Deferred } from "../../base/time/waiting.js";
 import type { ConversationMsg, ConversationOp } from "../../messages/actors/conversation.js";
 import type { PlaceOutcome, ShardAnswers, ShardOp, ShardStarted } from "../../messages/actors/shard.js";
-import { Config } from "../../messages/config.js";
+import { Config } from "../../messages/settings/config.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { strategies } from "../../compaction/strategy-for.js";

@@ -1,4 +1,4 @@
-import type { ConfigKey } from "../../messages/settings-table.js";
+import type { ConfigKey } from "../../messages/settings/settings-table.js";
 
 /** The kinds of flags, and the type of the value that a command gets. */
 interface KindValues {

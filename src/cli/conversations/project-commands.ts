@@ -1,7 +1,7 @@
 import { quotedCommand } from "../../base/text/quoted-command.js";
 import { visible } from "../../base/text/visible.js";
 import type { ProjectCommands } from "../../config/project/project-config.js";
-import type { McpServerEntries } from "../../messages/mcp-config.js";
+import type { McpServerEntries } from "../../messages/settings/mcp-config.js";
 
 /** The commands that a project would run, one on each line. They are complete: the user agrees only to what is shown. */
 export function commandRows({ servers, hooks }: Pick<ProjectCommands, "servers" | "hooks">): string[] {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type * as z from "zod";
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-regular.js";
 import { issueWords } from "../../base/issue-words.js";
@@ -80,7 +80,7 @@ interface ParsedConfig {
 
 /** Unknown keys are ignored with a warning: a typo, or a setting from a newer version, must not stop a conversation. */
 export async function parseConfig(file: ConfigFile, shownName: string = file.name): Promise<ParsedConfig> {
-  const { Config } = await import("../../messages/config.js");
+  const { Config } = await import("../../messages/settings/config.js");
   const { known, unknown } = await withoutUnknownKeys(ownShape(await configValue(file, shownName)));
   const result = Config.safeParse(known, { error: issueWords });
   if (!result.success) {
@@ -97,7 +97,7 @@ export async function parseConfig(file: ConfigFile, shownName: string = file.nam
 
 /** Loads the schema lazily: most runs have no configuration and should not pay for it. */
 export async function withoutUnknownKeys(value: unknown): Promise<{ known: unknown; unknown: readonly string[] }> {
-  const { Config } = await import("../../messages/config.js");
+  const { Config } = await import("../../messages/settings/config.js");
   const { error } = Config.safeParse(value);
   const unknown = error?.issues.flatMap(unknownKeysIn) ?? [];
   const known: unknown = unknown.length === 0 ? value : structuredClone(value);
@@ -118,7 +118,7 @@ function unknownKeysIn(issue: z.core.$ZodIssue): PropertyKey[][] {
 
 /** Keeps the top-level settings that are valid on their own from a configuration that does not parse. */
 export async function salvageConfig(file: ConfigFile): Promise<Config> {
-  const { Config } = await import("../../messages/config.js");
+  const { Config } = await import("../../messages/settings/config.js");
   try {
     const entries = Object.entries(Object(ownShape(await configValue(file))));
     return Config.parse(

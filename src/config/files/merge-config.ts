@@ -1,4 +1,4 @@
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import { isRecord } from "../../base/is-record.js";
 import type { Table } from "./written-config.js";
 

@@ -1,10 +1,10 @@
 import { chmod, copyFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Config, ProviderEntry } from "../../messages/config.js";
+import type { Config, ProviderEntry } from "../../messages/settings/config.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { isRecord } from "../../base/is-record.js";
-import type { McpServerEntry } from "../../messages/mcp-config.js";
+import type { McpServerEntry } from "../../messages/settings/mcp-config.js";
 import { check } from "../../base/parse.js";
 import { ownShape } from "./written-config.js";
 import { configEdits } from "./config-edits.js";
@@ -42,7 +42,7 @@ export async function saveConfig(home: string, change: ConfigChange): Promise<Sa
     const file = await readConfigFile(home);
     const { config: old, ...rest } = file === undefined ? { config: {} } : await readOld(file);
     const wanted = written(merged(old, change));
-    const { Config } = await import("../../messages/config.js");
+    const { Config } = await import("../../messages/settings/config.js");
     const config = check(Config, (await withoutUnknownKeys(wanted)).known, "settings");
     // Write through a symbolic link: people keep their configuration elsewhere.
     const path = file === undefined ? join(home, defaultName) : await realpath(file.path);

@@ -1,6 +1,6 @@
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import { isRecord } from "../../base/is-record.js";
-import { type OtherNames, settingRows, type ShortNames } from "../../messages/settings-table.js";
+import { type OtherNames, settingRows, type ShortNames } from "../../messages/settings/settings-table.js";
 
 /** The groups in which settings may have the names from the source documents, besides our own. */
 type OtherPlaces = {

@@ -1,4 +1,4 @@
-import type { ModelEntry } from "../../messages/config.js";
+import type { ModelEntry } from "../../messages/settings/config.js";
 import type { KnownFacts } from "../../messages/model.js";
 import type { TokenUsage } from "../../messages/token-usage.js";
 import { type ModelFacts, type ModelPrice, modelTable, type NamedModel } from "./model-table.js";

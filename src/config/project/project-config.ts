@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../../base/errors.js";
 import { check } from "../../base/parse.js";
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import type { HooksConfig } from "../../messages/hooks.js";
-import type { McpServerEntries } from "../../messages/mcp-config.js";
-import { settingRows } from "../../messages/settings-table.js";
+import type { McpServerEntries } from "../../messages/settings/mcp-config.js";
+import { settingRows } from "../../messages/settings/settings-table.js";
 import { type ConfigFile, configValue, parseConfig, withoutUnknownKeys } from "../files/config-file.js";
 import { ownShape } from "../files/written-config.js";
 import type { ConfigName } from "../settings/config-names.js";
@@ -123,7 +123,7 @@ export async function readProjectCommands(home: string, root: string): Promise<P
 async function serversOf(value: unknown, file: string): Promise<McpServerEntries> {
   const { mcp_servers: written = {} } = Object(value) as { readonly mcp_servers?: unknown };
   if (Object.keys(Object(written) as object).length === 0) return {};
-  const { McpServerEntries } = await import("../../messages/mcp-config.js");
+  const { McpServerEntries } = await import("../../messages/settings/mcp-config.js");
   return check(McpServerEntries, written, `${file}: mcp_servers`);
 }
 

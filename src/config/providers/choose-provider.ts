@@ -1,4 +1,4 @@
-import type { Config, AuthMethod } from "../../messages/config.js";
+import type { Config, AuthMethod } from "../../messages/settings/config.js";
 import { type ModelEntries, resolveModel } from "../models/models.js";
 import { chosenLogin } from "./logins.js";
 import { type KeySources, hasKey } from "./vendors.js";

@@ -1,4 +1,4 @@
-import type { Config, WireApi } from "../../messages/config.js";
+import type { Config, WireApi } from "../../messages/settings/config.js";
 import { chosenLogin, type LoginName } from "./logins.js";
 import { resolveModel } from "../models/models.js";
 import { nearestName } from "../../base/text/nearest-name.js";

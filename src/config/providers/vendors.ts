@@ -1,4 +1,4 @@
-import type { AuthMethod, Config, WireApi } from "../../messages/config.js";
+import type { AuthMethod, Config, WireApi } from "../../messages/settings/config.js";
 
 const ownPort = "11434";
 

@@ -1,4 +1,4 @@
-import type { McpServerEntries } from "../../messages/mcp-config.js";
+import type { McpServerEntries } from "../../messages/settings/mcp-config.js";
 import { mcpSecrets, createRedactor, secretsOf, redactionRules } from "./redact.js";
 import { LearningRedactor } from "./text-redactor.js";
 

@@ -1,6 +1,6 @@
 import { mask, type RedactionRules } from "../../base/text/redaction.js";
-import type { Config } from "../../messages/config.js";
-import type { McpServerEntries, McpServerEntry } from "../../messages/mcp-config.js";
+import type { Config } from "../../messages/settings/config.js";
+import type { McpServerEntries, McpServerEntry } from "../../messages/settings/mcp-config.js";
 import { configuredKeys } from "../providers/vendors.js";
 import { effectiveSetting } from "../settings/effective-settings.js";
 

@@ -1,4 +1,4 @@
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import {
   type ConfigKey,
   type EffectiveGroup,
@@ -6,7 +6,7 @@ import {
   type SettingGroup,
   type SettingRow,
   settingsTable,
-} from "../../messages/settings-table.js";
+} from "../../messages/settings/settings-table.js";
 import { configKeys, settingIn } from "./setting-keys.js";
 
 /** The value of a setting, or else its default; undefined if it has none. */

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../base/errors.js";
 import { issueWords } from "../../base/issue-words.js";
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import { mergedConfig } from "../files/merge-config.js";
 import { configKeys, nestedSetting, settingValue, variablesOf } from "./setting-keys.js";
 
@@ -26,7 +26,7 @@ export async function environmentConfig(env: Env): Promise<Config> {
       })
     : [];
   if (found.length === 0) return {};
-  const { Config } = await import("../../messages/config.js");
+  const { Config } = await import("../../messages/settings/config.js");
   const settings = found.map(({ key, variable }) => {
     const setting = nestedSetting(key, settingValue(key, env[variable] ?? ""));
     const { success, error } = Config.safeParse(setting, { error: issueWords });

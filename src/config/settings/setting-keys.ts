@@ -1,16 +1,16 @@
 import { isRecord } from "../../base/is-record.js";
-import type { Config } from "../../messages/config.js";
+import type { Config } from "../../messages/settings/config.js";
 import {
   type ConfigKey,
   type SettingGroup,
   type SettingRow,
   settingRows,
   settingsTable,
-} from "../../messages/settings-table.js";
+} from "../../messages/settings/settings-table.js";
 import type { Table } from "../files/written-config.js";
 import { variableOf } from "./config-names.js";
 
-export type { ConfigKey } from "../../messages/settings-table.js";
+export type { ConfigKey } from "../../messages/settings/settings-table.js";
 export type ConfigValue = string | boolean | number | readonly string[];
 
 /** Settings with a single value, in the order of the table. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CompactionPreview, CompactionTrigger, ItemSize, SummarySource } from "../compaction.js";
-import { WireApi } from "../config.js";
+import { WireApi } from "../settings/config.js";
 import { Failure } from "../failure.js";
 import { ResponseItem } from "../response-item.js";
 import { RolloutLine } from "../rollout-line.js";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { CompactorEvent } from "./compactor.js";
 import { CompactionOutcome, CompactionPreview, ContextUsage, StrategyName } from "../compaction.js";
-import { WireApi } from "../config.js";
-import { ConversationConfig, ResumeConfig } from "../conversation-config.js";
+import { WireApi } from "../settings/config.js";
+import { ConversationConfig, ResumeConfig } from "../settings/conversation-config.js";
 import { EventMsg } from "../event.js";
 import { Failure, FailureCode } from "../failure.js";
 import { ResponseItem } from "../response-item.js";

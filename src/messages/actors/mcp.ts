@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { McpServerEntries } from "../mcp-config.js";
+import { McpServerEntries } from "../settings/mcp-config.js";
 
 /** A tool as described by its server, sanitized for the model. */
 export const ListedTool = z.object({

@@ -1,4 +1,4 @@
-import type { WireApi } from "../../messages/config.js";
+import type { WireApi } from "../../messages/settings/config.js";
 import type { ModelRequest } from "../../messages/model.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { MessageItem } from "../../messages/response-item.js";

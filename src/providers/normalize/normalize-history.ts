@@ -1,6 +1,6 @@
 import { interruptedOutput } from "../../base/codex/interrupted-output.js";
 import { memoizeByObject } from "../../base/memoize.js";
-import type { WireApi } from "../../messages/config.js";
+import type { WireApi } from "../../messages/settings/config.js";
 import type { ReasoningItem, ResponseItem, MessageItem, ContentPart } from "../../messages/response-item.js";
 import { type ApiRules, apiRules, supportsCustomTools, isReasoningModel } from "./api-rules.js";
 import {

@@ -1,4 +1,4 @@
-import type { WireApi } from "../../messages/config.js";
+import type { WireApi } from "../../messages/settings/config.js";
 import type { ModelEvent, ModelRequest } from "../../messages/model.js";
 import { type Credential, secretOf, type Access } from "../credential.js";
 import type { RequestHead, Transport } from "./transport.js";

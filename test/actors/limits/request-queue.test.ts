@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RequestQueue } from "../../../src/actors/limits/limits.js";
-import type { RequestLimits } from "../../../src/messages/config.js";
+import type { RequestLimits } from "../../../src/messages/settings/config.js";
 
 /** A request queue with a manual clock, and the ids that have entered. */
 function open(limits: RequestLimits) {

@@ -5,7 +5,7 @@ import { startMcp } from "../../../src/actors/mcp/mcp.js";
 import { type Lease, type LeasedServer, ServerLeases } from "../../../src/actors/mcp/server-leases.js";
 import type { ElicitationAnswer } from "../../../src/messages/actors/mcp.js";
 import type { EventMsg } from "../../../src/messages/event.js";
-import type { McpServerEntries } from "../../../src/messages/mcp-config.js";
+import type { McpServerEntries } from "../../../src/messages/settings/mcp-config.js";
 import { copyingRef } from "../../support/copying-ref.js";
 import { markedEntry, receivedMessages, serverEntry } from "../../support/mcp/servers.js";
 import { processesWith, remainingProcesses } from "../../support/processes.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { RetryBackoff, SharedServer } from "../../../src/actors/mcp/mcp-servers.js";
 import { McpRedactor } from "../../../src/config/secrets/mcp-redactor.js";
-import type { McpServerEntry } from "../../../src/messages/mcp-config.js";
+import type { McpServerEntry } from "../../../src/messages/settings/mcp-config.js";
 import { remainingProcesses, processesWith } from "../../support/processes.js";
 import { receivedMessages, markedEntry, openHttpServer, serverEntry } from "../../support/mcp/servers.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 import type { ModelRequest } from "../../../src/messages/model.js";
 import type { ResponseItem } from "../../../src/messages/response-item.js";
 import { chatApi } from "../../../src/mock-llm/chat/api.js";

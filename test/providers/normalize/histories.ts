@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import type { Arbitrary } from "fast-check";
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 import { type ContentPart, type MessageItem, ResponseItem } from "../../../src/messages/response-item.js";
 import { arbitraryOf } from "../../support/arbitrary-of.js";
 

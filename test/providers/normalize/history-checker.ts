@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../../src/base/parse.js";
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 import type { ContentPart, MessageItem, ReasoningItem, ResponseItem } from "../../../src/messages/response-item.js";
 
 /** The reasons for which a wire API would refuse these items, implemented apart from the code under test. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 import type {
   ContentPart,
   ReasoningItem,

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 import { anthropicMessages } from "../../../src/providers/messages/stream.js";
 import { anthropicRequest } from "../../../src/providers/messages/request-body.js";
 import { createTransport } from "../../../src/providers/transport/node-transport.js";

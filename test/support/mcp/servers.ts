@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { McpCommandEntry } from "../../../src/messages/mcp-config.js";
+import type { McpCommandEntry } from "../../../src/messages/settings/mcp-config.js";
 import { type Mark, marked } from "../processes.js";
 
 const script = fileURLToPath(new URL("./server.mjs", import.meta.url));

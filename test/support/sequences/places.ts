@@ -1,4 +1,4 @@
-import type { WireApi } from "../../../src/messages/config.js";
+import type { WireApi } from "../../../src/messages/settings/config.js";
 
 /** A model behind a wire API. Reasoning is encrypted for its model, so each API has more than one. */
 export interface Place {

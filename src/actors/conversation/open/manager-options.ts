@@ -6,7 +6,7 @@ import type { RetryPolicy } from "../../../base/time/retry.js";
 import { strategies as builtIn } from "../../../compaction/strategy-for.js";
 import type { CompactionStrategy } from "../../../compaction/strategy.js";
 import type { WrittenConfig } from "../../../config/files/written-config.js";
-import { Config } from "../../../messages/config.js";
+import { Config } from "../../../messages/settings/config.js";
 import { hookEvents } from "../../../messages/hooks.js";
 import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import { RuleLists } from "../../../messages/tools/permissions.js";

@@ -6,7 +6,7 @@ import { counted } from "../../../base/text/counted.js";
 import type { ProjectRoots } from "../../../config/project/project.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { ConversationMsg, OpenConversation } from "../../../messages/actors/conversation.js";
-import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { ConversationConfig } from "../../../messages/settings/conversation-config.js";
 import type { FailureCode } from "../../../messages/failure.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
 import type { OpenOutcome, SaveOutcome } from "../../../messages/actors/rollout-writer.js";

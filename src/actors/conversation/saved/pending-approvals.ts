@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../../../base/errors.js";
 import { check } from "../../../base/parse.js";
 import { FailureError } from "../../../messages/failure-error.js";
-import type { ResumeConfig } from "../../../messages/conversation-config.js";
+import type { ResumeConfig } from "../../../messages/settings/conversation-config.js";
 import type { FileChanges } from "../../../messages/tools/file-change.js";
 import { type ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import { readPendingApproval } from "../../../rollouts/list/pending-approvals.js";

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { InvalidInputError, ConversationInUseError, EmptyRolloutError } from "../../../base/errors.js";
 import { shownId } from "../../../base/text/conversation-id.js";
 import { conversationName } from "../../../base/text/conversation-name.js";
-import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { ConversationConfig } from "../../../messages/settings/conversation-config.js";
 import type { SaveOutcome } from "../../../messages/actors/rollout-writer.js";
 import type { OwnLine, CodyPayload } from "../../../messages/rollout-line.js";
 import { readFileTime, restoreFileTime } from "../../../rollouts/file/file-system.js";

@@ -3,7 +3,7 @@ import { gitUser } from "../../../base/git/git-user.js";
 import { type Homes, conversationPlaces } from "../../../config/paths.js";
 import { effectiveSetting } from "../../../config/settings/effective-settings.js";
 import type { LearningRedactor } from "../../../config/secrets/text-redactor.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { isConversationId } from "../../../base/text/conversation-id.js";
 import { InvalidInputError, ConversationNotFoundError, CorruptedRolloutError } from "../../../base/errors.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";

@@ -14,7 +14,7 @@ import {
   buildInstructions,
 } from "../../../context/instructions.js";
 import type { KnowledgeAnswers, KnowledgeOp, KnowledgeSection } from "../../../messages/actors/knowledge.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { SaveKnowledge, Tool } from "../../../tools/tool.js";
 import { ProjectKnowledge } from "../../knowledge/knowledge.js";

@@ -1,8 +1,8 @@
 import { modelTable } from "../../../config/models/model-table.js";
 import { vendorNames } from "../../../config/providers/vendors.js";
 import { strategies } from "../../../compaction/strategy-for.js";
-import { settingRows } from "../../../messages/settings-table.js";
-import { AuthMethod, Layout, WireApi } from "../../../messages/setting-values.js";
+import { settingRows } from "../../../messages/settings/settings-table.js";
+import { AuthMethod, Layout, WireApi } from "../../../messages/settings/setting-values.js";
 import { KnowledgeType } from "../../../messages/tools/knowledge.js";
 import { ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
 import { exportFormats } from "../../../rollouts/formats/export/export-format.js";

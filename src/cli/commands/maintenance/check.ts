@@ -1,5 +1,5 @@
 import { foldLines, fileLines } from "../../../actors/conversation/store/load-rollout.js";
-import { WireApi } from "../../../messages/config.js";
+import { WireApi } from "../../../messages/settings/config.js";
 import { type TypeChanges, type WireChanges, wireChanges } from "../../../providers/normalize/normalize-history.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";

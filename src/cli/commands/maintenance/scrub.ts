@@ -9,7 +9,7 @@ import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
 import { namedDirectories, namesFile } from "../../../config/paths.js";
 import { redactionRules, minSecretChars } from "../../../config/secrets/redact.js";
 import { createTextRedactor, isMaskable } from "../../../config/secrets/text-redactor.js";
-import { SensitivePattern } from "../../../messages/config.js";
+import { SensitivePattern } from "../../../messages/settings/config.js";
 import { ConversationInUseError } from "../../../base/errors.js";
 import { mask, type RedactionRules, type SecretKind } from "../../../base/text/redaction.js";
 import { headCachePath } from "../../../rollouts/list/head-cache.js";

@@ -4,7 +4,7 @@ import type { LoadedConfig } from "../../../config/load-config.js";
 import { type LoginFacts, loginFacts, loginNames } from "../../../config/providers/logins.js";
 import { providerOfAuth, providerOfKey } from "../../../config/providers/choose-provider.js";
 import { keyVariable } from "../../../config/providers/vendors.js";
-import { AuthMethod } from "../../../messages/config.js";
+import { AuthMethod } from "../../../messages/settings/config.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult, currentTime } from "../../context.js";
 import { localTime } from "../../format.js";

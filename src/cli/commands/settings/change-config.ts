@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { saveFailureReason } from "../../../actors/rollout-writer/save-failure.js";
 import { configPath } from "../../../config/files/config-file.js";
 import { type ConfigChange, type SavedConfig, saveConfig } from "../../../config/files/save-config.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { systemCode, systemProblem } from "../../../base/system-error.js";
 import { CommandError, exitCodes } from "../../command-error.js";
 import type { CommandContext } from "../../context.js";

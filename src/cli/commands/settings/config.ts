@@ -12,8 +12,8 @@ import {
   tableKeys,
   type LeafValue,
 } from "../../../config/settings/setting-keys.js";
-import { ProviderName, type ProviderEntry } from "../../../messages/config.js";
-import { settingRows } from "../../../messages/settings-table.js";
+import { ProviderName, type ProviderEntry } from "../../../messages/settings/config.js";
+import { settingRows } from "../../../messages/settings/settings-table.js";
 import { exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printLine, printResult } from "../../context.js";
 import { watchSignals } from "../../terminal/interruption.js";

@@ -22,8 +22,8 @@ import {
   settingLeaves,
   variablesOf,
 } from "../../../config/settings/setting-keys.js";
-import type { Config, ProviderEntry } from "../../../messages/config.js";
-import type { McpServerEntries } from "../../../messages/mcp-config.js";
+import type { Config, ProviderEntry } from "../../../messages/settings/config.js";
+import type { McpServerEntries } from "../../../messages/settings/mcp-config.js";
 import type { CommandContext } from "../../context.js";
 import { loadSettings } from "../../load-settings.js";
 import { inProcessProviders } from "../../workspace.js";

@@ -4,7 +4,7 @@ import type { ConfigFlags } from "../../../config/load-config.js";
 import { chosenLogin, type LoginFacts } from "../../../config/providers/logins.js";
 import { providerOfAuth } from "../../../config/providers/choose-provider.js";
 import { hasKey, keyVariable } from "../../../config/providers/vendors.js";
-import { ApiKey, AuthMethod } from "../../../messages/config.js";
+import { ApiKey, AuthMethod } from "../../../messages/settings/config.js";
 import { changeConfig } from "./change-config.js";
 import { usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";

@@ -4,7 +4,7 @@ import { readConfigFile, salvageConfig } from "../../../config/files/config-file
 import { loginFacts } from "../../../config/providers/logins.js";
 import { resolveProvider, unknownProvider } from "../../../config/providers/resolve-provider.js";
 import { apiProblem, hasKey, vendorOf } from "../../../config/providers/vendors.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { changeConfig } from "./change-config.js";
 import { usageError } from "../../command-error.js";
 import { configFlags } from "../../arguments/config-flags.js";

@@ -1,6 +1,6 @@
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { newConversationId } from "../../../actors/conversation/open/open-conversation.js";
-import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { ConversationConfig } from "../../../messages/settings/conversation-config.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
 import { FailureError } from "../../../messages/failure-error.js";
 import type { Op } from "../../../messages/submission.js";

@@ -3,7 +3,7 @@ import { findGitDirectory, readSmall } from "../../../base/git/git-directory.js"
 import { limitOf } from "../../../compaction/tokens/compaction-threshold.js";
 import { contextWindow } from "../../../config/models/models.js";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { statusLine } from "../view/status.js";
 import type { View } from "../view/view.js";
 import type { OpenConversations } from "./open-conversations.js";

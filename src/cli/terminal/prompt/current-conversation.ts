@@ -5,7 +5,7 @@ import type { Choice } from "../../conversations/choose-conversation.js";
 import type { CommandContext } from "../../context.js";
 import { type ActivityOutput, rendererFor } from "../render.js";
 import { type PlayOptions, TurnPlayer, type TurnOutcome } from "../turn-player.js";
-import type { ConversationConfig } from "../../../messages/conversation-config.js";
+import type { ConversationConfig } from "../../../messages/settings/conversation-config.js";
 import type { Target, Workspace } from "../../workspace.js";
 import {
   changeSettings,

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { effectiveGroup } from "../../../config/settings/effective-settings.js";
-import type { Config } from "../../../messages/config.js";
+import type { Config } from "../../../messages/settings/config.js";
 import { nearestName } from "../../../base/text/nearest-name.js";
 import { shortened } from "../../../base/text/truncate.js";
 import {

@@ -1,7 +1,7 @@
 import { parseConfig, readConfigFile, salvageConfig } from "../../../../config/files/config-file.js";
 import { secretsOf } from "../../../../config/secrets/redact.js";
 import { issueWords } from "../../../../base/issue-words.js";
-import { type McpServerEntries, McpServerEntry, McpServerName } from "../../../../messages/mcp-config.js";
+import { type McpServerEntries, McpServerEntry, McpServerName } from "../../../../messages/settings/mcp-config.js";
 import { changeConfig } from "../../settings/change-config.js";
 import { CommandError, exitCodes, usageError } from "../../../command-error.js";
 import { type ContextOf, printResult } from "../../../context.js";

@@ -3,7 +3,7 @@ import { mask } from "../../../../base/text/redaction.js";
 import { visible } from "../../../../base/text/visible.js";
 import { readProjectCommands } from "../../../../config/project/project-config.js";
 import { secretOfArgument, createRedactor } from "../../../../config/secrets/redact.js";
-import type { McpServerEntry } from "../../../../messages/mcp-config.js";
+import type { McpServerEntry } from "../../../../messages/settings/mcp-config.js";
 import type { CommandContext } from "../../../context.js";
 import { loadSettings } from "../../../load-settings.js";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { CompactionThresholds, StrategyName } from "./compaction.js";
-import { HooksConfig } from "./hooks.js";
+import { CompactionThresholds, StrategyName } from "../compaction.js";
+import { HooksConfig } from "../hooks.js";
 import { McpServerEntries } from "./mcp-config.js";
-import { ApprovalPolicy, SandboxMode } from "./tools/policy.js";
+import { ApprovalPolicy, SandboxMode } from "../tools/policy.js";
 
 export const ProviderName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a provider's name must be a lower-case word");
 export const WireApi = z.enum(["responses", "chat", "messages"]);

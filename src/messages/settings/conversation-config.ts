@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Config } from "./config.js";
-import { SandboxMode } from "./tools/policy.js";
+import { SandboxMode } from "../tools/policy.js";
 
 const { provider, api, model, baseUrl, auth, approvalPolicy } = Config.shape;
 const own = {
