@@ -278,3 +278,16 @@ test("answer p allows a plain command in this project for good, where the questi
   await terminal.shows("Done.\n");
   expect(await readFile(join(terminal.home, "permissions.json"), "utf8")).toContain('"seq 3 *"');
 });
+
+test("the plain prompt has no symbol in its question", async () => {
+  const { terminal, runs } = await prepared([calls("effect", "c1", { what: "it" }), says("Done.")]);
+  const running = terminal.run("--plain");
+  await terminal.shows("> ");
+  terminal.type("go\r");
+  await terminal.shows("y/a/n/s > ");
+  terminal.type("y\r");
+  await terminal.shows("Done.\n");
+  expect(runs).toEqual(["it"]);
+  terminal.type(ctrlD);
+  expect(await running).toBe(0);
+});

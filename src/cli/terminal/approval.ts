@@ -51,7 +51,7 @@ interface ApprovalPrompt {
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
-export function approvalPrompt(prompt: Prompt, output: Output): ApprovalPrompt {
+export function approvalPrompt(prompt: Pick<Prompt, "ask">, output: Output): ApprovalPrompt {
   return {
     columns: output.columns,
     show: (text) => output.write(text),

@@ -8,7 +8,7 @@ import { type Approver, askForApproval, approvalPrompt } from "../approval.js";
 import { watchSignals } from "../interruption.js";
 import type { PlayOptions } from "../turn-player.js";
 import type { CurrentConversation } from "./current-conversation.js";
-import { plainMark } from "./plain-output.js";
+import { plainMark, plainText } from "./plain-output.js";
 import { Prompt, promptMark } from "./prompt.js";
 import { isPromptCommand, promptText } from "./server-prompts.js";
 import { isSlashCommand, slashCommand, unknownCommandText } from "./slash-commands.js";
@@ -58,7 +58,8 @@ export async function converse(
 
   using interruption = watchSignals(context.terminal, interrupt);
   const ending = interruption.signal;
-  const approve: Approver = (request, signal) => askForApproval(request, approvalPrompt(prompt, stdout), signal);
+  const ask = (question: string, signal: AbortSignal) => prompt.ask(isPlain ? plainText(question) : question, signal);
+  const approve: Approver = (request, signal) => askForApproval(request, approvalPrompt({ ask }, stdout), signal);
 
   /** Runs work that Ctrl-C interrupts. */
   async function stoppable<T>(work: (options: PlayOptions) => Promise<T>): Promise<T> {
@@ -87,7 +88,7 @@ export async function converse(
       }
       askedOnce = false;
       if (next.waited) await printLine(context, `› ${next.text}`);
-      const outcome = await stoppable((options) => answer(context, current, next.text, options, prompt));
+      const outcome = await stoppable((options) => answer(context, current, next.text, options, ask));
       if (outcome === "leave") return 0;
     }
   } finally {
@@ -108,7 +109,7 @@ async function answer(
   current: CurrentConversation,
   line: string,
   options: PlayOptions,
-  prompt: Prompt,
+  ask: Prompt["ask"],
 ): Promise<"stay" | "leave"> {
   const text = line.trim();
   if (text === "") return "stay";
@@ -119,8 +120,8 @@ async function answer(
       return "stay";
     }
     const command = slashCommand(text);
-    const ask = (question: string) => prompt.ask(question, options.signal);
-    if (command !== undefined) return await command({ context, current, signal: options.signal, ask });
+    const askInTurn = (question: string) => ask(question, options.signal);
+    if (command !== undefined) return await command({ context, current, signal: options.signal, ask: askInTurn });
     await context.tell(unknownCommandText(text));
     return "stay";
   });

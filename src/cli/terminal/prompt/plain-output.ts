@@ -38,7 +38,7 @@ export function plainContext<Context extends CommandContext>(context: Context): 
   return { ...context, terminal, tell: (text: string) => context.tell(plainText(text)) };
 }
 
-function plainText(text: string): string {
+export function plainText(text: string): string {
   return text
     .split("\n")
     .flatMap((line) => plainLine(line) ?? [])
