@@ -4,6 +4,7 @@ import { Cli } from "../support/cli.js";
 import { TmuxScreen } from "../support/cli-tmux.js";
 
 const greeting = `cody ${version}, offline (offline), conv_`;
+const limits = "Limits of a turn: 200 steps, 3600 s, 10M tokens, no limit of cost";
 
 test("the prompt greets, mentions the offline model, answers, and exits on Ctrl-D", async () => {
   const cli = await Cli.open({ spawned: true });
@@ -25,13 +26,13 @@ test("/status shows the conversation, /clear starts another, and an unknown comm
   const screen = await TmuxScreen.open(cli, ["--plain"]);
   await screen.prompts();
   await screen.enter("/status");
-  await screen.shows("Turns: 0\nTokens: 0\nFile: none yet\n>");
+  await screen.shows(`Turns: 0\nTokens: 0\nFile: none yet\n${limits}\n>`);
   await screen.enter("my name is Alice");
   await screen.shows("Noted: your name is Alice.\n>");
   const [id = ""] = await cli.ids();
   await screen.enter("/status");
   await screen.shows(`Conversation: ${id}\nProvider: offline (offline)\nTurns: 1\n`);
-  await screen.shows(`File: ${cli.conversations}/${id}.jsonl\n>`);
+  await screen.shows(`File: ${cli.conversations}/${id}.jsonl\n${limits}\n>`);
   await screen.enter("/clear");
   await screen.shows("Conversation history cleared.\nConversation: conv_");
   await screen.prompts();
