@@ -67,7 +67,7 @@ async function findUnsafeCalls(before: readonly string[], fault: Sweep): Promise
     const possible = [[...before, "second", "third"], ...(isSaved ? [] : [[...before, "third"]])];
     if (!possible.some((each) => isDeepStrictEqual(each, said))) wrong.push(`${fault.call} ${nth}: ${said.join(", ")}`);
     const torn = (await readdir(cli.conversations)).filter((name) => name.includes(".torn-"));
-    for (const name of torn) expect(next.stderr).toContain(`is kept in ${name}`);
+    for (const name of torn) expect(next.stderr).toContain(`were moved to ${name}`);
   }
   return wrong;
 }
