@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const folder = join(process.cwd(), "docs/images");
 /** Device pixels per CSS pixel. */
 const scale = 2;
-const paletteSize = 48;
+const paletteSize = 72;
 const wanted = process.argv.slice(2);
 
 await mkdir(folder, { recursive: true });
