@@ -60,7 +60,9 @@ export class MessageLines {
   /** Sends what was written, then closes the connection; a peer that does not read is not waited for long. */
   end(): void {
     if (this.#isOver) return;
-    const timer = setTimeout(() => this.#socket.destroy(), endMs).unref();
+    // The end of the process waits for it, and nothing else may keep the event loop running by then.
+    this.#socket.ref();
+    const timer = setTimeout(() => this.#socket.destroy(), endMs);
     this.#socket.once("close", () => clearTimeout(timer));
     this.#socket.end();
     this.#socket.resume();

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { version } from "../../src/version.js";
+import { controlProtocol } from "../../src/messages/control.js";
 import { defineTool } from "../../src/tools/define-tool.js";
-import { Cli } from "../support/cli.js";
+import { Cli, saysOn } from "../support/cli.js";
 import { FakeTerminal } from "../support/cli-terminal.js";
 import { copyAsAfterCrash } from "../support/copy-as-after-crash.js";
 import { openConversation } from "../support/open-conversation.js";
@@ -246,4 +247,19 @@ test("a command with a conversation can be reached while it works", async () => 
   }
   child.kill("SIGKILL");
   while ((await ownSockets(env)).length > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("a command ends as usual while somebody is connected and does not hang up", async () => {
+  const cli = await Cli.open();
+  const env = { XDG_RUNTIME_DIR: await temporaryFolder() };
+  const child = cli.start(["chat", "hello"], { env, middle: "hold" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await saysOn(child.stdout, "I am");
+  const [path = ""] = await ownSockets(env);
+  const caller = connect({ path, allowHalfOpen: true });
+  onTestFinished(() => void caller.destroy());
+  caller.write(`${JSON.stringify({ type: "hello", protocol: controlProtocol, version: "0" })}\n`);
+  await once(caller, "data");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([130, null]);
 });
