@@ -8,7 +8,7 @@ import { interleaved, perSecond } from "./support/measure.js";
 import { printTable, whole } from "./support/table.js";
 
 const rounds = 7;
-const times = 2_000;
+const times = 200;
 const folder = await mkdtemp(join(await realpath(tmpdir()), "cody-bench-"));
 const allow = Array.from({ length: 100 }, (_, index) => `program${index} *`);
 const places = { source: "permissions.json", root: folder, userHome: folder };
