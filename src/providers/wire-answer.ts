@@ -1,9 +1,9 @@
-import { memoizeByObject } from "../base/memoize.js";
 import { FailureError } from "../messages/failure-error.js";
 import type { Failure } from "../messages/failure.js";
 import type { ModelEvent } from "../messages/model.js";
 import { type Credential, secretOf, sentWithCredential } from "./credential.js";
 import { rateLimitWaitMs, type FailureContext, wireFailure } from "./failures/wire-failure.js";
+import { requestChunks, type StartFields } from "./request-chunks.js";
 import {
   endOfStream,
   ReadyStream,
@@ -21,8 +21,6 @@ const stepBytes = 4_096;
 
 const nothing: readonly ModelEvent[] = [];
 
-const toolText = memoizeByObject((tool: object) => JSON.stringify(tool));
-
 /** Converts the events of a wire API to ours; one instance per answer. */
 export interface WireDecoder {
   /** Decodes an event; not called after `done` or `failed`. May throw a `FailureError`. */
@@ -33,7 +31,7 @@ export interface WireDecoder {
 
 interface WireExchange {
   readonly head: MakeHead;
-  body(): { readonly tools?: readonly object[] | undefined };
+  body(): StartFields;
   decoder(context: FailureContext): WireDecoder;
 }
 
@@ -120,7 +118,7 @@ class WireAnswer extends ReadyStream<ModelEvent> {
     this.#apiKey = secretOf(credential);
     const head = await this.#exchange.head(this.#connection, credential, idleMs);
     if (this.#isOver) throw abandoned();
-    const posted = this.#connection.transport.post(head, () => requestText(this.#exchange.body()));
+    const posted = this.#connection.transport.post(head, () => requestChunks(this.#exchange.body()));
     this.#posted = posted;
     let late: FailureError | undefined;
     const timer = setTimeout(() => posted.cancel((late = new FailureError(noAnswer))), idleMs);
@@ -194,16 +192,6 @@ const noContent: Failure = {
   retryable: false,
 };
 const noAnswer: Failure = { code: "timeout", message: "no answer came in time", retryable: true };
-
-/**
- * Serializes a request body. Reuses the text of the tools, which are the same in every request and mostly longer than
- * the rest.
- */
-export function requestText(body: { readonly tools?: readonly object[] | undefined }): string {
-  const { tools, ...rest } = body;
-  const text = JSON.stringify(rest);
-  return tools === undefined ? text : `${text.slice(0, -1)},"tools":[${tools.map(toolText).join(",")}]}`;
-}
 
 type Delta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" | "tool_call_delta" }>;
 

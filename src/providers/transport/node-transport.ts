@@ -13,6 +13,7 @@ import {
   type AnswerHeaders,
   type PendingResponse,
   type PostedRequest,
+  type RequestContent,
   type RequestHead,
   type Transport,
 } from "./transport.js";
@@ -106,7 +107,7 @@ interface Begun {
 /** Opens connections, and keeps them open for later requests. */
 interface Connections {
   /** Without `mayReuse`, a new connection is opened. */
-  begin(head: RequestHead, body: () => string | Uint8Array, mayReuse: boolean): Begun;
+  begin(head: RequestHead, body: () => RequestContent, mayReuse: boolean): Begun;
   close(): void;
 }
 
@@ -121,17 +122,18 @@ class NodeConnections implements Connections {
   }
 
   /** Not async: an awaiting caller would keep the body in memory until the response begins. */
-  begin({ url, headers }: RequestHead, body: () => string | Uint8Array, mayReuse: boolean): Begun {
-    const created = body();
+  begin({ url, headers }: RequestHead, body: () => RequestContent, mayReuse: boolean): Begun {
+    const chunks = body();
     const secure = url.protocol === "https:";
     // `false` opens a new connection.
     const agent = mayReuse && (secure ? this.#https : this.#http);
     const request = (secure ? https : http).request(url, { method: "POST", agent });
     // Not passed as an option: a connection keeps the options it was opened with, including the key, for its lifetime.
     for (const name in headers) request.setHeader(name, headers[name] ?? "");
-    request.setHeader("content-length", Buffer.byteLength(created));
+    request.setHeader("content-length", bytesOf(chunks));
     const answer = answerOf(request, this.#connectTimeoutMs);
-    request.end(created);
+    for (const chunk of chunks) request.write(chunk);
+    request.end();
     return {
       answer: answer.then((message) => ({ status: message.statusCode ?? 0, headers: message.headers, body: message })),
       cancel: (reason) => request.destroy(reason),
@@ -153,14 +155,14 @@ class ProxiedConnections implements Connections {
     this.#client = client;
   }
 
-  begin({ url, headers }: RequestHead, body: () => string | Uint8Array): Begun {
+  begin({ url, headers }: RequestHead, body: () => RequestContent): Begun {
     const controller = new AbortController();
     const send = async (): Promise<RawResponse> => {
       const { undici, dispatcher } = await this.#client();
       const response = await undici.request(url, {
         method: "POST",
         headers,
-        body: body(),
+        body: Buffer.concat(body().map((chunk) => Buffer.from(chunk))),
         dispatcher,
         signal: controller.signal,
         // The caller has deadlines of its own.
@@ -241,6 +243,10 @@ export async function readText(body: Readable, maxBytes: number): Promise<string
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(chunks).toString("utf8", 0, maxBytes);
+}
+
+function bytesOf(chunks: RequestContent): number {
+  return chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
 }
 
 /** Resolves with the response once its headers have arrived. */

@@ -23,7 +23,8 @@ export type MakeHead = (
 interface CachedHead {
   readonly secret: string | undefined;
   readonly timeout: number;
-  readonly head: RequestHead;
+  /** Shared while it is being built, because a thousand turns may begin before the first head is ready. */
+  readonly head: Promise<RequestHead>;
 }
 
 /**
@@ -32,14 +33,19 @@ interface CachedHead {
  */
 export function cachedHead(path: string, makeClient: MakeClient): MakeHead {
   const cache = new WeakMap<WireConnection, CachedHead>();
-  return async (connection, credential, timeout) => {
+  const build: MakeHead = async (connection, credential, timeout) => {
+    const client = await makeClient(connection, credential, timeout);
+    const { url, req } = await client.buildRequest({ method: "post", path, body: {}, stream: true });
+    return { url: new URL(url), headers: Object.fromEntries(req.headers ?? []) };
+  };
+  return (connection, credential, timeout) => {
     const secret = secretOf(credential);
     const known = cache.get(connection);
     if (known !== undefined && known.secret === secret && known.timeout === timeout) return known.head;
-    const client = await makeClient(connection, credential, timeout);
-    const { url, req } = await client.buildRequest({ method: "post", path, body: {}, stream: true });
-    const head: RequestHead = { url: new URL(url), headers: Object.fromEntries(req.headers ?? []) };
+    const head = build(connection, credential, timeout);
     cache.set(connection, { secret, timeout, head });
+    // The next request tries again.
+    head.catch(() => cache.get(connection)?.head === head && cache.delete(connection));
     return head;
   };
 }

@@ -59,12 +59,15 @@ export interface Transport {
    * Sends a POST request. The body is built when it is sent, and again if it is sent again: kept until the
    * response begins, it would be promoted to the old generation by the garbage collector.
    */
-  post(head: RequestHead, body: () => string | Uint8Array): PostedRequest;
+  post(head: RequestHead, body: () => RequestContent): PostedRequest;
   /** The events of a response. Throws a `FailureError` if it has none, breaks off, stalls or exceeds the bounds. */
   events(answer: PendingResponse, bounds: StreamBounds): ReadyStream<ServerEvent>;
   /** Closes idle connections; the transport must not be used afterwards. */
   close(): void;
 }
+
+/** The content of a request, in pieces that are sent one after another. */
+export type RequestContent = readonly (string | Uint8Array)[];
 
 /** The URL and headers of a request: the same for all requests of a connection. */
 export interface RequestHead {

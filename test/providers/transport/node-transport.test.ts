@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createTransport, readText } from "../../../src/providers/transport/node-transport.js";
 import type {
   PendingResponse,
+  RequestContent,
   PostedRequest,
   ServerEvent,
   StreamBounds,
@@ -25,7 +26,7 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
 }
 
 function startPost(url: string, through = transport): PostedRequest {
-  return through.post({ url: new URL(url), headers: {} }, () => "{}");
+  return through.post({ url: new URL(url), headers: {} }, () => ["{}"]);
 }
 
 function post(url: string, through = transport): Promise<PendingResponse> {
@@ -51,7 +52,7 @@ describe("the response", () => {
       response.end('{"a":"ü"}');
     });
     const head = { url: new URL(`${url}/path?q=1`), headers: { "x-test": "1" } };
-    const response = await transport.post(head, () => "ü").answer;
+    const response = await transport.post(head, () => ["ü"]).answer;
     expect(response.headers["x-request-id"]).toBe("r1");
     expect(await readText(response.body, 1_000)).toBe('{"a":"ü"}');
     expect(requests).toMatchObject([
@@ -72,10 +73,10 @@ describe("the response", () => {
     const sent = async (): Promise<[PendingResponse, WeakRef<Uint8Array>]> => {
       let made = new WeakRef(new Uint8Array());
       const head = { url: new URL(url), headers: {} };
-      const body = (): Uint8Array => {
+      const body = (): RequestContent => {
         const bytes = new Uint8Array(100_000);
         made = new WeakRef(bytes);
-        return bytes;
+        return [bytes];
       };
       return [await transport.post(head, body).answer, made];
     };
