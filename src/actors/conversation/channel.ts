@@ -17,7 +17,7 @@ import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader, type EventSource } from "../runtime/event-queue.js";
 import { messageOf } from "../runtime/failures.js";
-import { conversationEvents, type DeltaMsg, OpenApprovalEvents } from "./events.js";
+import { conversationEvents, type DeltaMsg, isDeltaMsg, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror, shareSettings } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
 import { readStateNow } from "./store/load-rollout.js";
@@ -27,6 +27,8 @@ const shutdownMs = 15_000;
 
 /** The longest delay that a timer of Node can have. */
 const longestTimerMs = 2 ** 31 - 1;
+
+const nothing: readonly never[] = [];
 
 /** Receives what a conversation publishes, in order. */
 export interface EventSink {
@@ -87,7 +89,7 @@ export interface ChannelListener {
  */
 export class ConversationChannel implements EventSource<Event> {
   readonly id: string;
-  /** The time of the last submission or event. */
+  /** The time of the last submission, or event that is not a delta. */
   lastActiveAt = performance.now();
   readonly #listener: ChannelListener;
   /** Absent until an approval is requested. */
@@ -418,6 +420,7 @@ export class ConversationChannel implements EventSource<Event> {
   }
 
   publish(msg: ConversationMsg, submissionId: string): void {
+    if (isDeltaMsg(msg)) return this.#publishDelta(msg, submissionId);
     this.lastActiveAt = performance.now();
     if (msg.type !== "mirror" && isApprovalMsg(msg) && this.#isAsked(msg.approval_id)) return;
     this.#follow(msg, submissionId);
@@ -434,9 +437,17 @@ export class ConversationChannel implements EventSource<Event> {
     }
   }
 
+  /** Most messages are deltas, which change nothing but the text of the turn. */
+  #publishDelta(msg: DeltaMsg, submissionId: string): void {
+    this.#mirror?.apply(msg, submissionId, nothing);
+    const event = this.#event(msg, submissionId, this.#seq++);
+    this.#listener.onEvent(event);
+    this.#queue.publish(event);
+  }
+
   publishRun(first: DeltaMsg, texts: readonly string[], submissionId: string): void {
     this.lastActiveAt = performance.now();
-    this.#mirror?.apply({ ...first, delta: first.delta + texts.join("") }, submissionId, []);
+    this.#mirror?.apply({ ...first, delta: first.delta + texts.join("") }, submissionId, nothing);
     const event = this.#event(first, submissionId, this.#seq);
     this.#seq += 1 + texts.length;
     this.#listener.onRun(event, texts);
@@ -512,7 +523,7 @@ export class ConversationChannel implements EventSource<Event> {
 
   #follow(msg: ConversationMsg, submissionId: string): void {
     const waiting = this.#waiting?.get(submissionId);
-    const input = waiting !== undefined && "items" in waiting ? waiting.items : [];
+    const input = waiting !== undefined && "items" in waiting ? waiting.items : nothing;
     if (msg.type === "mirror" && msg.change.type === "opened") {
       if (this.#mirror === undefined) this.#mirror = new ConversationMirror(msg.change);
       else this.#announceEnd(this.#mirror.openTurn, msg.change);

@@ -225,11 +225,14 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     const value = this.#take();
     if (value !== undefined) return Promise.resolve({ done: false, value });
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      onWait?.(resolve);
-    });
+    const result = new Promise(this.#wait);
+    const waiter = this.#waiting.at(-1);
+    if (waiter !== undefined) onWait?.(waiter);
+    return result;
   }
+
+  // Created once: most events are awaited, and a function for each would be a fifth of their memory.
+  readonly #wait = (resolve: Waiter<E>): void => void this.#waiting.push(resolve);
 
   /** Ends a pending `next` call, so that it does not take an event from the other waiters. */
   withdraw(waiter: Waiter<E>): void {
@@ -380,9 +383,8 @@ class Replay<E extends { readonly seq: number }> {
 
   #dropOverBound(): void {
     const bound = this.#bound;
-    // Many events are dropped at once, because the remaining runs have to be rebuilt.
-    if (this.#count >= bound * 2) this.#keep(bound);
-    else if (this.#weight > maxReplayWeight) this.#keep(Math.floor(this.#count / 2));
+    if (this.#count >= bound * 2) this.#drop(this.#count - bound);
+    else if (this.#weight > maxReplayWeight) this.#drop(Math.ceil(this.#count / 2));
   }
 
   events(): E[] {
@@ -403,12 +405,32 @@ class Replay<E extends { readonly seq: number }> {
     this.#weight += weigh?.(event) ?? 0;
   }
 
-  #keep(count: number): void {
-    const events = this.events();
-    this.#runs = [];
-    this.#count = 0;
-    this.#weight = 0;
-    for (const event of events.slice(events.length - count)) this.#add(event);
+  /** Drops the oldest events. */
+  #drop(count: number): void {
+    let left = count;
+    let whole = 0;
+    for (let run = this.#runs[0]; run !== undefined && left > run.texts.length; run = this.#runs[whole]) {
+      left -= 1 + run.texts.length;
+      this.#weight -= this.#weightOf(run);
+      whole += 1;
+    }
+    this.#runs.splice(0, whole);
+    const first = this.#runs[0];
+    if (first !== undefined && left > 0) this.#runs[0] = this.#shortened(first, left);
+    this.#count -= count;
+  }
+
+  /** Drops the first events of a run, which has more than these. */
+  #shortened(run: EventRun<E>, count: number): EventRun<E> {
+    const { first, texts } = run;
+    const next = this.#options.runs?.event(first, first.seq + count, texts[count - 1] ?? "") ?? first;
+    const shorter = { first: next, texts: texts.slice(count) };
+    this.#weight -= this.#weightOf(run) - this.#weightOf(shorter);
+    return shorter;
+  }
+
+  #weightOf({ first, texts }: EventRun<E>): number {
+    return texts.reduce((sum, text) => sum + text.length, this.#options.weigh?.(first) ?? 0);
   }
 }
 

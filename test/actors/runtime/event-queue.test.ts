@@ -167,6 +167,24 @@ describe("an event queue", () => {
     );
   });
 
+  test("events are kept for later readers up to a total weight", async () => {
+    const queue = new EventQueue<Piece>(
+      {
+        weigh: ({ text }) => text.length,
+        runs: { text: (_, { text }) => text, event: (_, seq, text) => ({ seq, text }) },
+      },
+      { lagged: (from, to) => ({ seq: to, text: `lagged ${from}` }) },
+    );
+    for (let seq = 0; seq < 100; seq += 1) queue.publish({ seq, text: "x".repeat(100_000) });
+    const reader = queue.reader({ since: 0 });
+    queue.close();
+    const [lagged, ...kept] = await readAll(reader);
+    expect(lagged?.text).toBe("lagged 0");
+    expect(kept.length).toBeGreaterThanOrEqual(5);
+    expect(kept.length).toBeLessThanOrEqual(10);
+    expect(kept.at(-1)?.seq).toBe(99);
+  });
+
   test("a run that is published at once is read and replayed like its events one by one", async () => {
     const textOf = ({ text }: Piece): string => text;
     const options: EventQueueOptions<Piece> = {
