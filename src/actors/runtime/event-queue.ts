@@ -69,7 +69,7 @@ export class EventQueue<E extends { readonly seq: number }> {
     if (this.#isClosed) return;
     this.#last = first.seq + texts.length;
     this.#replay ??= new Replay(this.#options);
-    this.#replay.pushRun(first, texts);
+    this.#replay.pushRun(first, texts, runs);
     for (const reader of this.#readers) reader.receiveRun(first, texts, runs);
   }
 
@@ -342,18 +342,30 @@ export interface EventRuns<E> {
   event(first: E, seq: number, text: string): E;
 }
 
-interface EventRun<E> {
+/** Consecutive events that are kept or dropped together; more than one only if they are a run. */
+interface Block<E> {
   readonly first: E;
   /** The texts of the events after the first. */
-  readonly texts: string[];
+  texts: string[] | JoinedTexts | undefined;
+  count: number;
+  weight: number;
 }
+
+/** Texts in one string: as a string of its own, a short text takes several times its length, and survives longer. */
+interface JoinedTexts {
+  readonly joined: string;
+  readonly lengths: readonly number[];
+}
+
+const maxBlockCount = 64;
+const maxBlockWeight = 50_000;
 
 /** The last events of a queue, kept for readers that start later. */
 class Replay<E extends { readonly seq: number }> {
   readonly #options: EventQueueOptions<E>;
   /** Number of events kept; 0 keeps none. */
   readonly #bound: number;
-  #runs: EventRun<E>[] = [];
+  #blocks: Block<E>[] = [];
   #count = 0;
   #weight = 0;
 
@@ -363,75 +375,80 @@ class Replay<E extends { readonly seq: number }> {
   }
 
   push(event: E): void {
-    const bound = this.#bound;
-    if (bound === 0) return;
-    this.#add(event);
-    this.#dropOverBound();
-  }
-
-  pushRun(first: E, texts: readonly string[]): void {
     if (this.#bound === 0) return;
-    this.#add(first);
-    const run = this.#runs.at(-1);
-    for (const text of texts) {
-      run?.texts.push(text);
-      this.#weight += text.length;
-    }
-    this.#count += texts.length;
+    const last = this.#blocks.at(-1);
+    const text = last && this.#options.runs?.text(last.first, event);
+    if (last === undefined || text === undefined || !this.#addText(last, text)) this.#addBlock(event);
     this.#dropOverBound();
   }
 
-  #dropOverBound(): void {
-    const bound = this.#bound;
-    if (this.#count >= bound * 2) this.#drop(this.#count - bound);
-    else if (this.#weight > maxReplayWeight) this.#drop(Math.ceil(this.#count / 2));
+  pushRun(first: E, texts: readonly string[], runs: EventRuns<E>): void {
+    this.push(first);
+    if (this.#bound === 0) return;
+    let last = this.#blocks.at(-1);
+    for (const [index, text] of texts.entries()) {
+      if (last !== undefined && this.#addText(last, text)) continue;
+      last = this.#addBlock(runs.event(first, first.seq + 1 + index, text));
+    }
+    this.#dropOverBound();
   }
 
   events(): E[] {
-    const all = this.#runs.flatMap(({ first, texts }) => [
+    const all = this.#blocks.flatMap(({ first, texts }) => [
       first,
-      ...texts.map((text, index) => this.#options.runs?.event(first, first.seq + 1 + index, text) ?? first),
+      ...separate(texts).map((text, index) => this.#options.runs?.event(first, first.seq + 1 + index, text) ?? first),
     ]);
     return all.slice(Math.max(0, all.length - this.#bound));
   }
 
-  #add(event: E): void {
-    const { runs, weigh } = this.#options;
-    const last = this.#runs.at(-1);
-    const text = last && runs?.text(last.first, event);
-    if (last === undefined || text === undefined) this.#runs.push({ first: event, texts: [] });
-    else last.texts.push(text);
+  #addBlock(first: E): Block<E> {
+    const weight = this.#options.weigh?.(first) ?? 0;
+    const block = { first, texts: undefined, count: 1, weight };
+    this.#blocks.push(block);
     this.#count += 1;
-    this.#weight += weigh?.(event) ?? 0;
+    this.#weight += weight;
+    return block;
   }
 
-  /** Drops the oldest events. */
-  #drop(count: number): void {
-    let left = count;
-    let whole = 0;
-    for (let run = this.#runs[0]; run !== undefined && left > run.texts.length; run = this.#runs[whole]) {
-      left -= 1 + run.texts.length;
-      this.#weight -= this.#weightOf(run);
-      whole += 1;
+  /** Adds a text to the last block; returns whether there was room for it. */
+  #addText(block: Block<E>, text: string): boolean {
+    if (block.count >= maxBlockCount || block.weight >= maxBlockWeight) return false;
+    block.texts ??= [];
+    if (!Array.isArray(block.texts)) return false;
+    block.texts.push(text);
+    block.count += 1;
+    block.weight += text.length;
+    this.#count += 1;
+    this.#weight += text.length;
+    if (block.count === maxBlockCount) block.texts = joinTexts(block.texts);
+    return true;
+  }
+
+  #dropOverBound(): void {
+    // Half at once, because the blocks that remain are moved.
+    if (this.#count >= this.#bound * 2) this.#dropWhile((block) => this.#count - block.count >= this.#bound);
+    if (this.#weight > maxReplayWeight) this.#dropWhile(() => this.#weight > maxReplayWeight / 2);
+  }
+
+  #dropWhile(isDropped: (block: Block<E>) => boolean): void {
+    let dropped = 0;
+    for (let block = this.#blocks[0]; block !== undefined && isDropped(block); block = this.#blocks[dropped]) {
+      this.#count -= block.count;
+      this.#weight -= block.weight;
+      dropped += 1;
     }
-    this.#runs.splice(0, whole);
-    const first = this.#runs[0];
-    if (first !== undefined && left > 0) this.#runs[0] = this.#shortened(first, left);
-    this.#count -= count;
+    this.#blocks.splice(0, dropped);
   }
+}
 
-  /** Drops the first events of a run, which has more than these. */
-  #shortened(run: EventRun<E>, count: number): EventRun<E> {
-    const { first, texts } = run;
-    const next = this.#options.runs?.event(first, first.seq + count, texts[count - 1] ?? "") ?? first;
-    const shorter = { first: next, texts: texts.slice(count) };
-    this.#weight -= this.#weightOf(run) - this.#weightOf(shorter);
-    return shorter;
-  }
+function joinTexts(texts: readonly string[]): JoinedTexts {
+  return { joined: texts.join(""), lengths: texts.map((text) => text.length) };
+}
 
-  #weightOf({ first, texts }: EventRun<E>): number {
-    return texts.reduce((sum, text) => sum + text.length, this.#options.weigh?.(first) ?? 0);
-  }
+function separate(texts: Block<unknown>["texts"]): readonly string[] {
+  if (texts === undefined || !("joined" in texts)) return texts ?? [];
+  let end = 0;
+  return texts.lengths.map((length) => texts.joined.slice(end, (end += length)));
 }
 
 /** Shares one reader among successive loops. It is lossless until a lossless loop ends. */

@@ -1,5 +1,5 @@
 /** Many short strings take more memory than the joined text. */
-const maxPieces = 256;
+const maxPieces = 64;
 
 /**
  * Text that arrives in pieces and is joined when it is read, because a string grown with `+=` keeps every piece alive.
