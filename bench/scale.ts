@@ -3,7 +3,7 @@
 // its part out.
 import { compareThreads } from "./scale/compare-threads.js";
 import { measuredIn, startServer } from "./scale/processes.js";
-import type { Load, Measured } from "./scale/load.js";
+import { type Load, type Measured, medianOf } from "./scale/load.js";
 import { met, printTable, whole } from "./support/table.js";
 
 const deltas = 200;
@@ -27,14 +27,13 @@ for (const play of sizes.length === 0 ? [] : plays) {
   const ratios: string[][] = [];
   for (const conversations of sizes) {
     const load: Load = { ...play, conversations, deltas, url: server.url(delayMs), warmUpUrl: server.url(0) };
-    const bare = await measuredIn("bare", load);
-    const cody = await measuredIn("cody", load);
+    const { bare, cody } = await medians(load);
     rows.push(row("bare client", load, bare), row("cody", load, cody));
     ratios.push(...ratiosOf(load, bare, cody));
   }
   const pace = delayMs === 0 ? "instant" : `a delta each ${delayMs} ms`;
   printTable(
-    `${turns} turns x ${deltas} deltas, ${pace}${isWarm ? "" : ", in a new process"}`,
+    `${turns} turns x ${deltas} deltas, ${pace}${isWarm ? "" : ", in a new process"} (median of ${rounds})`,
     [
       "what",
       "N",
@@ -62,6 +61,17 @@ await compareThreads({
   rounds,
   url: (delayMs) => server.url(delayMs),
 });
+
+/** Alternates, so that a busy moment of the machine affects both clients. */
+async function medians(load: Load): Promise<{ bare: Measured; cody: Measured }> {
+  const bare: Measured[] = [];
+  const cody: Measured[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(await measuredIn("bare", load));
+    cody.push(await measuredIn("cody", load));
+  }
+  return { bare: medianOf(bare), cody: medianOf(cody) };
+}
 
 function numbers(list: string): number[] {
   return list.split(",").filter(Boolean).map(Number);

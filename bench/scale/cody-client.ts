@@ -1,6 +1,6 @@
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import { ConversationManager } from "../support/built-package.js";
-import { providers } from "../threads/scale-setup.js";
+import { inProcessProvider } from "./in-process-provider.js";
 import type { Client, Load } from "./load.js";
 
 /** Runs the load with saved conversations, as ordinary users of the library do. */
@@ -19,7 +19,7 @@ async function openClient(load: Load, directory: string, isSaved: boolean): Prom
   const manager = new ConversationManager({
     home: directory,
     env: { XDG_RUNTIME_DIR: directory, OPENAI_API_KEY: "key" },
-    providers,
+    providers: [inProcessProvider],
     config: { ...(load.url === undefined ? inProcess : server), persistence: { enabled: isSaved } },
   });
   const opened = await Promise.all(Array.from({ length: load.conversations }, () => manager.newConversation()));

@@ -79,3 +79,19 @@ export async function measured(open: () => Promise<Client>): Promise<Measured> {
     delay: { p50: late(histogram.percentile(50)), p99: late(histogram.percentile(99)), max: late(histogram.max) },
   };
 }
+
+/** The median of each figure. */
+export function medianOf(all: readonly Measured[]): Measured {
+  const of = (figure: (measured: Measured) => number): number => median(all.map(figure));
+  return {
+    openMs: of(({ openMs }) => openMs),
+    closeMs: of(({ closeMs }) => closeMs),
+    wallMs: of(({ wallMs }) => wallMs),
+    cpuMs: of(({ cpuMs }) => cpuMs),
+    peakBytes: of(({ peakBytes }) => peakBytes),
+    grownBytes: of(({ grownBytes }) => grownBytes),
+    firstDeltaMs: of(({ firstDeltaMs }) => firstDeltaMs),
+    keptBytes: of(({ keptBytes }) => keptBytes),
+    delay: { p50: of(({ delay }) => delay.p50), p99: of(({ delay }) => delay.p99), max: of(({ delay }) => delay.max) },
+  };
+}
