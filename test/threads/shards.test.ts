@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/actors/conversation/handle.js";
 import type { ManagerOptions } from "../../src/actors/conversation/open/manager-options.js";
@@ -37,6 +39,12 @@ async function endsInFile(conversation: Conversation): Promise<string[]> {
 function expectNoGaps(events: EventLog): void {
   expect(events.seen.map(({ seq }) => seq)).toEqual(events.seen.map((_, index) => index));
 }
+
+test("a process that waits for nothing but the events of a thread stays alive until they have come", async () => {
+  const file = fileURLToPath(new URL("../../build/test-children/dist/children/waiter.js", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [file, await temporaryFolder()]);
+  expect(stdout).toBe("all events came\n");
+});
 
 test("conversations run in two threads, and the handle answers at once", async () => {
   const manager = await openShards();

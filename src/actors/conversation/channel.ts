@@ -39,6 +39,8 @@ export interface EventSink {
   failed(): void;
   /** Called once, when the actor has ended without a trace. With a reason, it is not opened again. */
   lost(reason?: string): void;
+  /** Called when the actor has something to do, and when it has nothing left to do. */
+  readonly active?: (isActive: boolean) => void;
 }
 
 /** The handle's end of a sink, which also takes several deltas at once. */

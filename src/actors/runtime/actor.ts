@@ -80,6 +80,8 @@ export interface SpawnOptions<Msg> {
   readonly capacity?: number;
   readonly budget?: RestartBudget;
   readonly onEvent?: (event: ActorEvent<Msg>) => void;
+  /** Called when the actor has something to do, and when it has nothing left to do. */
+  readonly onActive?: (isActive: boolean) => void;
   /** Called when a new incarnation has started after a failure. */
   readonly onRestart?: (failure: Failure) => void;
   /**

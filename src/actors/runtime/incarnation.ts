@@ -21,6 +21,8 @@ export interface Host {
   enqueueOwn(envelope: Envelope): void;
   /** Frees a place in the mailbox. */
   release(): void;
+  /** Called when the incarnation may have begun or ended to be active. */
+  activityChanged(): void;
   publish(event: { id: string; msg: unknown }): void;
 }
 
@@ -59,6 +61,11 @@ export class Incarnation {
     return this.#failure.promise;
   }
 
+  /** Whether a handler or a run has not ended. */
+  get isActive(): boolean {
+    return this.#active > 0;
+  }
+
   get isLive(): boolean {
     return this.#handlers !== undefined && !this.#ended;
   }
@@ -66,6 +73,7 @@ export class Incarnation {
   /** Returns whether messages can be handled now. */
   async start(): Promise<boolean> {
     this.#active += 1;
+    this.#host.activityChanged();
     try {
       this.#handlers = (await this.#actor.start(this.#context())) as HandlerTable;
     } catch (error) {
@@ -174,6 +182,7 @@ export class Incarnation {
   #workEnded(): void {
     this.#active -= 1;
     if (this.#ended && this.#active === 0) this.#idle.resolve();
+    this.#host.activityChanged();
   }
 
   #fail(during: string, error: unknown): Failure {

@@ -103,6 +103,8 @@ export class Cell implements Runnable, Host {
   readonly #onRestart: (failure: Failure) => void;
   readonly #onFailed: (failure: Failure) => void;
   readonly #onDropped: (id: string) => void;
+  readonly #onActive: ((isActive: boolean) => void) | undefined;
+  #isActive = false;
   readonly publish: (event: ActorEvent<unknown>) => void;
   #incarnation: Incarnation;
   #refusal: Failure | undefined;
@@ -117,6 +119,7 @@ export class Cell implements Runnable, Host {
     this.#onRestart = isolateListener(actor.name, options.onRestart);
     this.#onFailed = isolateListener(actor.name, options.onFailed);
     this.#onDropped = isolateListener(actor.name, options.onDropped);
+    this.#onActive = options.onActive && isolateListener(actor.name, options.onActive);
     this.publish = isolateListener(actor.name, options.onEvent);
     this.#incarnation = new Incarnation(actor, this);
     void this.#supervise();
@@ -143,6 +146,7 @@ export class Cell implements Runnable, Host {
     }
     const accepted = this.#mailbox.offer(envelope);
     if (accepted && this.#incarnation.isLive) schedule(this);
+    this.activityChanged();
     return accepted;
   }
 
@@ -170,11 +174,20 @@ export class Cell implements Runnable, Host {
   enqueueOwn(envelope: Envelope): void {
     this.#mailbox.enqueueOwn(envelope);
     if (this.#incarnation.isLive) schedule(this);
+    this.activityChanged();
   }
 
   release(): void {
     this.#mailbox.release();
     if (!this.#mailbox.isEmpty && this.#incarnation.isLive) schedule(this);
+  }
+
+  activityChanged(): void {
+    if (this.#onActive === undefined) return;
+    const isActive = !this.#mailbox.isEmpty || this.#incarnation.isActive;
+    if (isActive === this.#isActive) return;
+    this.#isActive = isActive;
+    this.#onActive(isActive);
   }
 
   get hasWork(): boolean {

@@ -4,11 +4,14 @@ import type { ShardEvent } from "../../messages/actors/shard.js";
 const entriesPerMessage = 256;
 const textsPerMessage = 2_048;
 
-/** The deltas of one conversation that continue the one before them. */
-export interface DeltaRun {
+/** What has not been sent of one conversation. */
+export interface Unsent {
   readonly slot: number;
-  /** Texts that have not been sent. */
+  /** The texts of deltas that continue the one before them. */
   texts: string[];
+  isActive: boolean;
+  /** The last value that was sent. */
+  wasActive: boolean;
 }
 
 /** Sends what the conversations of a shard publish in one turn of the event loop in one message. */
@@ -16,8 +19,9 @@ export class EventBatches {
   readonly #port: MessagePort;
   readonly #onSent: () => void;
   #entries: ShardEvent[] = [];
-  /** Runs with texts that have not been sent; a run may be listed twice. */
-  #runs: DeltaRun[] = [];
+  /** Those with texts; one may be listed twice. */
+  #withTexts: Unsent[] = [];
+  readonly #withActivity = new Set<Unsent>();
   #texts = 0;
   #isScheduled = false;
 
@@ -27,21 +31,28 @@ export class EventBatches {
     this.#onSent = onSent;
   }
 
-  /** Adds an event of the conversation that has the run. */
-  add(event: ShardEvent, run: DeltaRun): void {
+  /** Adds an event of a conversation. */
+  add(event: ShardEvent, unsent: Unsent): void {
     // The order of events matters only within a conversation.
-    this.#close([run]);
+    this.#close([unsent]);
     this.#entries.push(event);
     if (this.#entries.length >= entriesPerMessage) this.send();
     else this.#schedule();
   }
 
-  addDelta(run: DeltaRun, text: string): void {
-    if (run.texts.length === 0) this.#runs.push(run);
-    run.texts.push(text);
+  addDelta(unsent: Unsent, text: string): void {
+    if (unsent.texts.length === 0) this.#withTexts.push(unsent);
+    unsent.texts.push(text);
     this.#texts += 1;
     if (this.#texts >= textsPerMessage) this.send();
     else this.#schedule();
+  }
+
+  /** Only a change that lasts is sent: most messages are handled at once. */
+  setActive(unsent: Unsent, isActive: boolean): void {
+    unsent.isActive = isActive;
+    this.#withActivity.add(unsent);
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -54,29 +65,35 @@ export class EventBatches {
     });
   }
 
-  /** Makes the texts of runs the next entry. */
-  #close(runs: readonly DeltaRun[]): void {
-    const open = runs.filter(({ texts }) => texts.length > 0);
+  /** Makes the texts the next entry. */
+  #close(conversations: readonly Unsent[]): void {
+    const open = conversations.filter(({ texts }) => texts.length > 0);
     if (open.length === 0) return;
     const slots: number[] = [];
     const counts: number[] = [];
     const all: string[] = [];
-    for (const run of open) {
-      // Closed already, if the run is listed twice.
-      if (run.texts.length === 0) continue;
-      slots.push(run.slot);
-      counts.push(run.texts.length);
-      for (const text of run.texts) all.push(text);
-      run.texts = [];
+    for (const unsent of open) {
+      // Closed already, if it is listed twice.
+      if (unsent.texts.length === 0) continue;
+      slots.push(unsent.slot);
+      counts.push(unsent.texts.length);
+      for (const text of unsent.texts) all.push(text);
+      unsent.texts = [];
     }
     this.#entries.push({ type: "deltas", slots, counts, texts: all });
   }
 
   /** Called before an answer is sent: the main thread must know what was published before it. */
   send(): void {
-    this.#close(this.#runs);
-    this.#runs = [];
+    this.#close(this.#withTexts);
+    this.#withTexts = [];
     this.#texts = 0;
+    for (const unsent of this.#withActivity) {
+      const { slot, isActive, wasActive } = unsent;
+      if (isActive !== wasActive) this.#entries.push({ type: "active", slot, isActive });
+      unsent.wasActive = isActive;
+    }
+    this.#withActivity.clear();
     if (this.#entries.length === 0) return;
     this.#port.postMessage(this.#entries, []);
     this.#entries = [];

@@ -29,7 +29,7 @@ import type { WriterListener } from "../rollout-writer/writer-thread.js";
 import { messageOf } from "../runtime/failures.js";
 import { portRef, serveRef } from "../runtime/port-ref.js";
 import { errorData } from "./error-data.js";
-import { type DeltaRun, EventBatches } from "./event-batches.js";
+import { EventBatches, type Unsent } from "./event-batches.js";
 import { remotePool } from "./pool-ref.js";
 import { loadSetup } from "./setup.js";
 import { ShardMemory } from "./shared-memory.js";
@@ -265,7 +265,7 @@ class Shard {
 /** Sends what one conversation publishes to the main thread. */
 class ShardSink implements EventSink {
   readonly #conversationId: string;
-  readonly #run: DeltaRun;
+  readonly #unsent: Unsent;
   readonly #batches: EventBatches;
   readonly #memory: ShardMemory;
   #end: () => number = () => 0;
@@ -277,7 +277,7 @@ class ShardSink implements EventSink {
 
   constructor(conversationId: string, slot: number, batches: EventBatches, memory: ShardMemory) {
     this.#conversationId = conversationId;
-    this.#run = { slot, texts: [] };
+    this.#unsent = { slot, texts: [], isActive: false, wasActive: false };
     this.#batches = batches;
     this.#memory = memory;
   }
@@ -287,21 +287,24 @@ class ShardSink implements EventSink {
   }
 
   publish(msg: ConversationMsg, id: string): void {
-    this.#memory.running = this.#run.slot;
+    this.#memory.running = this.#unsent.slot;
     const isDelta = isDeltaMsg(msg);
-    if (isDelta && this.#continues(msg, id)) return this.#batches.addDelta(this.#run, msg.delta);
+    if (isDelta && this.#continues(msg, id)) return this.#batches.addDelta(this.#unsent, msg.delta);
     this.#last = isDelta ? { id, msg } : undefined;
     this.#reportedEnd = this.#end();
     const conversationId = this.#conversationId;
-    this.#batches.add({ type: "published", conversationId, id, msg, end: this.#reportedEnd }, this.#run);
+    this.#batches.add({ type: "published", conversationId, id, msg, end: this.#reportedEnd }, this.#unsent);
   }
+
+  /** Tells the main thread whether it must keep the process alive. */
+  readonly active = (isActive: boolean): void => this.#batches.setActive(this.#unsent, isActive);
 
   /** Tells the main thread about lines that no event has followed, so that it waits for them before it reads the file. */
   reportEnd(): void {
     const end = this.#end();
     if (end <= this.#reportedEnd) return;
     this.#reportedEnd = end;
-    this.#batches.add({ type: "recorded", conversationId: this.#conversationId, end }, this.#run);
+    this.#batches.add({ type: "recorded", conversationId: this.#conversationId, end }, this.#unsent);
   }
 
   /** Whether a delta differs from the last message only in its text. */
@@ -327,6 +330,6 @@ class ShardSink implements EventSink {
   lost(): void {}
 
   failed(): void {
-    this.#batches.add({ type: "failed", conversationId: this.#conversationId }, this.#run);
+    this.#batches.add({ type: "failed", conversationId: this.#conversationId }, this.#unsent);
   }
 }

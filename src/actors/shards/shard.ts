@@ -38,8 +38,8 @@ interface Placement {
   /** The length of the rollout with every line recorded before the last message. */
   end: number;
   hasRoom: boolean;
-  /** Whether a turn is open, so that the process must not end. */
-  isBusy: boolean;
+  /** Whether it has something to do, so that the process must not end. */
+  isActive: boolean;
   /** Whether the thread has not answered that it is open. */
   isOpening: boolean;
 }
@@ -56,8 +56,8 @@ export interface ShardDeath {
 interface LostConversation {
   readonly conversationId: string;
   readonly sink: HandleSink;
-  /** Whether it had an open turn or was being opened. */
-  readonly isBusy: boolean;
+  /** Whether it had something to do or was being opened. */
+  readonly isActive: boolean;
 }
 
 interface ShardParts {
@@ -83,8 +83,8 @@ export class Shard {
   readonly #slots = new Map<number, Placement>();
   #lastSlot = 0;
   #calls = 0;
-  /** Number of conversations with an open turn. */
-  #busy = 0;
+  /** Number of conversations that have something to do. */
+  #active = 0;
   #isHeld = false;
   #isStopping = false;
   #reason: string | undefined;
@@ -138,7 +138,7 @@ export class Shard {
   ): Promise<{ readonly outcome: PlaceOutcome; readonly link: ConversationLink }> {
     const { conversationId } = request;
     const slot = (this.#lastSlot += 1);
-    const start = { last: undefined, rolloutPath: null, end: 0, hasRoom: true, isBusy: false, isOpening: true };
+    const start = { last: undefined, rolloutPath: null, end: 0, hasRoom: true, isActive: false, isOpening: true };
     const placement: Placement = { conversationId, sink, slot, ...start };
     this.#placements.set(conversationId, placement);
     this.#slots.set(slot, placement);
@@ -208,16 +208,17 @@ export class Shard {
   #remove(conversationId: string): void {
     const placement = this.#placements.get(conversationId);
     if (placement !== undefined) {
-      this.#setBusy(placement, false);
+      this.#setActive(placement, false);
       this.#slots.delete(placement.slot);
     }
     this.#placements.delete(conversationId);
     this.#hold();
   }
 
-  #setBusy(placement: Placement, isBusy: boolean): void {
-    if (placement.isBusy !== isBusy) this.#busy += isBusy ? 1 : -1;
-    placement.isBusy = isBusy;
+  #setActive(placement: Placement | undefined, isActive: boolean): void {
+    if (placement === undefined || placement.isActive === isActive) return;
+    this.#active += isActive ? 1 : -1;
+    placement.isActive = isActive;
   }
 
   #receive(events: readonly ShardEvent[]): void {
@@ -227,6 +228,7 @@ export class Shard {
 
   #follow(event: ShardEvent): void {
     if (event.type === "deltas") return this.#followDeltas(event);
+    if (event.type === "active") return this.#setActive(this.#slots.get(event.slot), event.isActive);
     const placement = this.#placements.get(event.conversationId);
     if (placement === undefined) return;
     if (event.type === "failed") return placement.sink.failed();
@@ -237,8 +239,6 @@ export class Shard {
     const { msg, id, end } = event;
     if (end > 0) placement.end = end;
     if (msg.type === "mirror" && msg.change.type === "opened") placement.rolloutPath = msg.change.rolloutPath;
-    if (msg.type === "task_started") this.#setBusy(placement, true);
-    else if (msg.type === "task_complete" || msg.type === "turn_aborted") this.#setBusy(placement, false);
     if (msg.type === "task_complete") this.#parts.onCompleted(event.conversationId);
     placement.last = isDeltaMsg(msg) ? { id, msg } : undefined;
     placement.sink.publish(msg, id);
@@ -288,17 +288,17 @@ export class Shard {
       this.#parts.onDeath({
         reason,
         runner: placed.find(([, { slot }]) => slot === running)?.[0],
-        lost: placed.map(([conversationId, { sink, isBusy, isOpening }]) => ({
+        lost: placed.map(([conversationId, { sink, isActive, isOpening }]) => ({
           conversationId,
           sink,
-          isBusy: isBusy || isOpening,
+          isActive: isActive || isOpening,
         })),
       });
     }
     this.#ended.resolve();
   }
 
-  /** Keeps the process alive while a call runs or a turn is open. */
+  /** Keeps the process alive while a call runs or a conversation has something to do. */
   async #held<T>(call: () => Promise<T>): Promise<T> {
     this.#calls += 1;
     this.#hold();
@@ -315,7 +315,7 @@ export class Shard {
   }
 
   #hold(): void {
-    const isHeld = this.#calls > 0 || this.#busy > 0;
+    const isHeld = this.#calls > 0 || this.#active > 0;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
     if (isHeld) this.#worker.ref();

@@ -151,10 +151,10 @@ export class Shards {
     if (this.#quarantine === dead) this.#quarantine = undefined;
     this.#parts.onEnded(dead.name);
     const alone = lost.length === 1 ? lost[0] : undefined;
-    const culprit = runner ?? (alone?.isBusy === true ? alone.conversationId : undefined);
+    const culprit = runner ?? (alone?.isActive === true ? alone.conversationId : undefined);
     if (culprit !== undefined) this.#deaths.set(culprit, (this.#deaths.get(culprit) ?? 0) + 1);
-    for (const { conversationId, isBusy } of lost) {
-      if (conversationId === runner || (runner === undefined && isBusy)) this.#suspects.add(conversationId);
+    for (const { conversationId, isActive } of lost) {
+      if (conversationId === runner || (runner === undefined && isActive)) this.#suspects.add(conversationId);
     }
     for (const { conversationId, sink } of lost) {
       const deaths = this.#deaths.get(conversationId) ?? 0;

@@ -91,6 +91,8 @@ export const ShardEvent = z.discriminatedUnion("type", [
     counts: z.array(z.number().int().positive()),
     texts: z.array(z.string()),
   }),
+  /** A conversation has something to do, or has nothing left to do. */
+  z.object({ type: z.literal("active"), slot: z.number().int().nonnegative(), isActive: z.boolean() }),
   /** Lines were recorded without an event; it comes before the answer that reports them. */
   z.object({ type: z.literal("recorded"), conversationId, end: z.number().int().nonnegative() }),
   /** A conversation has failed for good. */

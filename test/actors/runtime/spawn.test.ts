@@ -22,6 +22,21 @@ describe("an actor in this thread", () => {
     },
   );
 
+  test("an actor is active from the first message until nothing is queued and nothing runs", async () => {
+    const changes: boolean[] = [];
+    const { ref, until } = host({}, { onActive: (isActive) => changes.push(isActive) });
+    await ref.ask({ type: "notes" });
+    changes.length = 0;
+    await ref.tell({ type: "work", how: "until_aborted" });
+    await until("working");
+    await ref.ask({ type: "notes" });
+    expect(changes).toEqual([true]);
+    await ref.tell({ type: "abort_work" });
+    await until("work_ended");
+    await ref.stop();
+    expect(changes.at(-1)).toBe(false);
+  });
+
   test("an ask aborted while it is queued never runs", async () => {
     const gate = new Watch<void>();
     const { ref } = host({ gate: gate.until(() => true) });

@@ -254,6 +254,7 @@ function start(host: ConversationHost, sink: EventSink, prepared: Prepared): Ope
     },
     {
       onEvent: ({ id, msg }) => publish(msg, id),
+      ...(sink.active === undefined ? {} : { onActive: sink.active }),
       onRestart: (failure) =>
         publish(
           errorMsg(`the conversation was restarted after an internal error: ${failure.message}`, "internal"),
