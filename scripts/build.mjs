@@ -1,6 +1,7 @@
 // Builds dist: the library, the command line, every thread entry, and the declarations.
 import { execFile } from "node:child_process";
-import { chmod, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -36,11 +37,12 @@ export async function build({ declarations }) {
     outbox: [join(root, outbox), ...(await modulesOf(outbox))],
     conversation: await modulesOf("src/cli/commands/chat/chat.ts"),
   };
+  const buildId = await hashOfSources();
   const common = ["cli/main", ...entries.filter((name) => !pools.has(name))];
   await Promise.all([
-    bundle({ format: "esm", input: library, directory: "dist" }),
-    bundle({ format: "cjs", input: sourcesOf(common), directory: "dist", together }),
-    bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist" }),
+    bundle({ format: "esm", input: library, directory: "dist", buildId }),
+    bundle({ format: "cjs", input: sourcesOf(common), directory: "dist", together, buildId }),
+    bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist", buildId }),
   ]);
   await chmod(main, 0o755);
   if (!declarations) return;
@@ -62,6 +64,18 @@ async function modulesOf(source) {
   return [...loaded].flatMap(({ moduleIds }) => moduleIds).filter((id) => id !== join(root, source));
 }
 
+async function hashOfSources() {
+  const hash = createHash("sha256");
+  const others = ["package-lock.json", "scripts/build.mjs", "scripts/bundle.mjs"].map((name) => join(root, name));
+  for (const file of [...(await sourceFiles()).toSorted(), ...others]) hash.update(await readFile(file));
+  return hash.digest("hex").slice(0, 16);
+}
+
+async function sourceFiles() {
+  const entries = await readdir(join(root, "src"), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
 function sourcesOf(programs) {
   return Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`]));
 }
@@ -74,11 +88,8 @@ export async function buildIfNeeded() {
 async function isStale() {
   const built = await stat(main).catch(() => undefined);
   if (built === undefined) return true;
-  const sources = await readdir(join(root, "src"), { recursive: true, withFileTypes: true });
-  const files = sources.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const times = await Promise.all(
-    [...files, join(root, "package.json")].map(async (file) => (await stat(file)).mtimeMs),
-  );
+  const files = [...(await sourceFiles()), join(root, "package.json")];
+  const times = await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs));
   return Math.max(...times) > built.mtimeMs;
 }
 

@@ -22,6 +22,8 @@ export const exitCodes = {
   truncated: 5,
   unexpected: 70,
   notSaved: 74,
+  /** The package was updated or removed while the command ran. The same command works when it is started again. */
+  replaced: 75,
   interrupted: 130,
 } as const;
 

@@ -31,6 +31,7 @@ export function describeError(error: unknown): ErrorDescription {
   if (error instanceof FailureError) {
     return expected(error.failure.code === "not_saved" ? exitCodes.notSaved : exitCodes.failed, error.message);
   }
+  if (isReplaced(error)) return expected(exitCodes.replaced, errorMessage(error));
   const aboutConversation = describeConversationError(error);
   if (aboutConversation !== undefined) return expected(exitCodes.failed, ...aboutConversation);
   const problem = systemProblem(error);
@@ -44,6 +45,11 @@ export function describeError(error: unknown): ErrorDescription {
     lines: [`✗ Unexpected error: ${shortened(firstLine, maxMessageChars)}`],
     unexpected: true,
   };
+}
+
+/** Whether the package was updated or removed while the command ran; `scripts/bundle.mjs` sets this code. */
+export function isReplaced(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "CODY_REPLACED";
 }
 
 function describeConversationError(error: unknown): [string, ...string[]] | undefined {

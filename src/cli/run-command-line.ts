@@ -9,7 +9,7 @@ import type { GivenFlags } from "./arguments/flag-table.js";
 import { loadCommand } from "./arguments/load-command.js";
 import { CommandError, exitCodes, usageError } from "./command-error.js";
 import type { CommandContext } from "./context.js";
-import { describeError } from "./describe-error.js";
+import { describeError, isReplaced } from "./describe-error.js";
 import { type Diagnostics, openDiagnostics } from "./diagnostics.js";
 import { unwritten } from "./terminal/output.js";
 import { type ParsedCommand, parseArguments } from "./arguments/parse-arguments.js";
@@ -85,8 +85,13 @@ async function runCommand({ name, flags, help }: ParsedCommand, context: Command
 
 /** Runs after the command has printed its result. */
 async function cleanUp(context: CommandContext<GivenFlags>): Promise<void> {
-  const { automaticRetention } = await import("./commands/maintenance/automatic-retention.js");
-  await automaticRetention(context);
+  try {
+    const { automaticRetention } = await import("./commands/maintenance/automatic-retention.js");
+    await automaticRetention(context);
+  } catch (error) {
+    // The command has succeeded, and the next one cleans up.
+    if (!isReplaced(error)) throw error;
+  }
 }
 
 async function startOutbox(env: Terminal["env"]): Promise<RolloutOutbox> {

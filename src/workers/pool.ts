@@ -2,6 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import { FailureError } from "../messages/failure-error.js";
 import type { Failure } from "../messages/failure.js";
+import { threadArguments, threadDeath } from "./same-build.js";
 import { jobFailed, type JobOutcome, type JobTable, type Task, type TaskOutcome, pack, unpack } from "./jobs.js";
 
 const closeBoundMs = 5_000;
@@ -206,17 +207,11 @@ function threadFailure(job: string, error: unknown): JobOutcome<never> {
     // Not retryable: the same job would exhaust the next thread as well.
     return jobFailed("thread_died", `${job}: the thread ran out of memory`);
   }
-  return jobFailed("thread_died", `${job}: the thread died: ${rootCause(error)}`, true);
+  return jobFailed("thread_died", `${job}: ${threadDeath(error)}`, true);
 }
 
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-}
-
-/** The innermost cause, which is where the error of a thread that could not start is found. */
-function rootCause(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : rootCause(error.cause);
 }
 
 /** The threads of a pool. Nothing is loaded and no thread is started before the first job. */
@@ -301,6 +296,7 @@ async function openPiscina(options: ThreadOptions, onIdleDeath: (error: unknown)
     },
     // Threads do not inherit the flags and the environment of the process.
     execArgv: [],
+    argv: [...threadArguments],
     env: {},
     recordTiming: false,
     loadBalancer: (task, workers) => {

@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from "node:worker_threads";
 import * as Comlink from "comlink";
 import { Deferred, startDeadline, within } from "../../base/time/waiting.js";
+import { threadArguments, threadDeath } from "../../workers/same-build.js";
 import type { RestartBudget } from "../runtime/actor.js";
 import { comlinkEndpoint } from "../runtime/comlink-endpoint.js";
-import { messageOf } from "../runtime/failures.js";
 import { RestartWindow } from "../runtime/spawn.js";
 import type { WriterControl } from "./serve-writer.js";
 
@@ -107,8 +107,8 @@ class ThreadLife {
   constructor(entry: URL, resourceLimits: ResourceLimits, onExit: (reason: string) => void) {
     const name = basename(fileURLToPath(entry)).replace(/\.\w+$/, "");
     // Threads do not inherit the flags of the process: with `--input-type` none would start.
-    this.#worker = new Worker(entry, { name, execArgv: [], resourceLimits });
-    this.#worker.on("error", (error) => (this.#reason = `the thread died: ${messageOf(error)}`));
+    this.#worker = new Worker(entry, { name, argv: [...threadArguments], execArgv: [], resourceLimits });
+    this.#worker.on("error", (error) => (this.#reason = threadDeath(error)));
     this.#worker.on("exit", (code) => {
       clearInterval(this.#pings);
       this.#exited.resolve();

@@ -12,8 +12,9 @@ import type {
 } from "../../messages/actors/shard.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
+import { threadDeath } from "../../workers/same-build.js";
 import type { Ref } from "../runtime/actor.js";
-import { makeFailure, messageOf } from "../runtime/failures.js";
+import { makeFailure } from "../runtime/failures.js";
 import { portRef } from "../runtime/port-ref.js";
 import type { ConversationLink, HandleSink } from "../conversation/channel.js";
 import { type DeltaMsg, isDeltaMsg } from "../conversation/events.js";
@@ -108,7 +109,7 @@ export class Shard {
       this.#started.resolve(started.type === "failed" ? makeFailure("invalid_request", started.message) : undefined);
       if (started.type === "failed") void this.#worker.terminate();
     });
-    this.#worker.on("error", (error) => (this.#reason = `the thread died: ${messageOf(error)}`));
+    this.#worker.on("error", (error) => (this.#reason = threadDeath(error)));
     this.#worker.on("exit", (code) => {
       this.#exitCode = code;
       this.#endAfterAll();

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { ShardNotice } from "../../messages/actors/shard.js";
 import { entryUrl } from "../../workers/entry-url.js";
+import { threadArguments } from "../../workers/same-build.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
 import { serveRef } from "../runtime/port-ref.js";
 import type { ShardMemory } from "./shared-memory.js";
@@ -72,6 +73,7 @@ export function startShard({ name, options, control, memory, refs, limited, secr
   };
   return new Worker(entryUrl("shard"), {
     name,
+    argv: [...threadArguments],
     workerData: start,
     transferList: [control, ...Object.values(ports)],
     // Threads do not inherit the flags of the process: with `--input-type` none would start.

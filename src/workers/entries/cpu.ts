@@ -4,7 +4,9 @@ import { diffChanges, endSnapshot, takeSnapshot } from "../../changes/workspace/
 import { exactTokens } from "../../compaction/tokens/exact-tokens.js";
 import type { CpuJobs } from "../cpu-pool.js";
 import { lowerThreadPriority, serveJobs, pack } from "../jobs.js";
+import { refuseOtherBuild } from "../same-build.js";
 
+refuseOtherBuild();
 lowerThreadPriority();
 
 /** Imported on demand, because its schemas take longer to load than most jobs take to run. */

@@ -1,3 +1,5 @@
 import { serveShard } from "../../actors/shards/shard-thread.js";
+import { refuseOtherBuild } from "../same-build.js";
 
+refuseOtherBuild();
 void serveShard();

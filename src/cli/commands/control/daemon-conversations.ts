@@ -85,6 +85,12 @@ export class DaemonConversations implements ControlledConversations {
     try {
       const target = request.path === undefined ? { id } : { id, path: request.path };
       const conversation = await workspace.resume(target, { allowEmpty: true });
+      const saved = await conversation.flush();
+      if (saved.status === "not_saved") {
+        // Nobody would see the warnings of turns that are played and lost, so the sender gets an error.
+        await conversation.release();
+        throw failure("not_saved", `The daemon cannot save conversation ${conversation.id}: ${saved.reason}`);
+      }
       this.#entries.set(conversation.id, { conversation, folder, settings });
       this.#context.log("info", `opened ${conversation.id}`, { daemon: true });
       return conversation;
@@ -144,6 +150,6 @@ async function settingsKey(context: WorkspaceContext, cwd: string): Promise<stri
   return JSON.stringify([cwd, context.flags.recordedCwd, values, tokens?.mtimeMs]);
 }
 
-function failure(code: "actor_stopped" | "busy", message: string): FailureError {
+function failure(code: "actor_stopped" | "busy" | "not_saved", message: string): FailureError {
   return new FailureError({ code, message, retryable: code === "busy" });
 }
