@@ -72,6 +72,7 @@ interface ShardParts {
 /** The main thread's side of a worker thread that hosts conversations. */
 export class Shard {
   readonly #worker: Worker;
+  readonly #port: MessagePort;
   readonly #ref: Ref<ShardOp, ShardAnswers>;
   readonly #memory = new ShardMemory();
   readonly #placements = new Map<string, Placement>();
@@ -95,6 +96,7 @@ export class Shard {
   constructor(parts: ShardParts) {
     const { port1, port2 } = new MessageChannel();
     this.#parts = parts;
+    this.#port = port1;
     this.#worker = parts.startThread(port2, this.#memory);
     this.#ref = portRef(port1, "shard");
     port1.on("message", (message: unknown) => {
@@ -319,8 +321,11 @@ export class Shard {
     const isHeld = this.#calls > 0 || this.#active > 0;
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
-    if (isHeld) this.#worker.ref();
-    else this.#worker.unref();
+    // A dead thread holds nothing any more, but calls are answered only when its port has closed too.
+    for (const held of [this.#worker, this.#port]) {
+      if (isHeld) held.ref();
+      else held.unref();
+    }
   }
 }
 
