@@ -154,7 +154,8 @@ async function judgeCommand(
   access: CommandAccess,
   context: PolicyContext,
 ): Promise<PolicyDecision> {
-  const { policy, rules, commands } = context;
+  const { policy, rules } = context;
+  const commands: CommandPlaces = { ...context.commands, known: new Map() };
   const isOutside = !isInside(access, context);
   const parts = await partsOf({ argv, cwd }, commands);
   const approved = await approvedParts(parts, isOutside, context);

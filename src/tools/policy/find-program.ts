@@ -11,6 +11,11 @@ export interface ProgramPlaces {
   readonly path: string;
   /** Folders in which others than the user may put programs: the workspace and temporary folders, as real paths. */
   readonly unsafe: readonly string[];
+  /**
+   * The programs that were found for the same decision. Never kept longer: a file that appears in PATH afterwards must
+   * not run under a rule for another one.
+   */
+  readonly known?: Map<string, Promise<Program>>;
 }
 
 /**
@@ -27,6 +32,14 @@ export type Program =
 
 /** Finds the program as `execvp` and POSIX shells do. Without `inShell` there are no builtins. */
 export async function findProgram(name: string, places: ProgramPlaces, inShell: boolean): Promise<Program> {
+  const { cwd, path, unsafe, known = new Map<string, Promise<Program>>() } = places;
+  const key = JSON.stringify([name, inShell, cwd, path, unsafe]);
+  const found = known.get(key) ?? search(name, places, inShell);
+  known.set(key, found);
+  return await found;
+}
+
+async function search(name: string, places: ProgramPlaces, inShell: boolean): Promise<Program> {
   if (name.includes("/")) {
     const path = await namedPath(resolve(places.cwd, name));
     return path === undefined ? unknown(`${name} does not exist`) : { type: "file", path };
@@ -37,8 +50,7 @@ export async function findProgram(name: string, places: ProgramPlaces, inShell: 
     if (!isAbsolute(folder)) return unknown("PATH has a relative entry");
     const found = join(folder, name);
     if (!(await isExecutable(found))) continue;
-    const path = await namedPath(found);
-    const real = await realpath(found).catch(() => undefined);
+    const [path, real] = await Promise.all([namedPath(found), realpath(found).catch(() => undefined)]);
     if (path === undefined || real === undefined) return unknown(`${found} disappeared`);
     const shadow = [path, real, found].find((at) => places.unsafe.some((unsafe) => `${at}/`.startsWith(`${unsafe}/`)));
     return shadow === undefined ? { type: "installed", path } : unknown(`${name} is ${shadow}, inside the workspace`);

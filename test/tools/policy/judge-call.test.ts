@@ -165,6 +165,11 @@ describe("a rule", () => {
     await mkdir(join(workspace, "links"));
     await addProgram(join(workspace, "links"), "ls", join(bin, "ls"));
     expect(await sh("ls", within(join(workspace, "links")))).toMatchObject({ type: "ask" });
+    // A program that appears in PATH before the ruled one counts from the next decision on.
+    const early = within(`${join(workspace, "early")}:${bin}`);
+    expect(await sh("cat a && cat b", early)).toMatchObject({ type: "run" });
+    await addProgram(join(workspace, "early"), "cat");
+    expect(await sh("cat a && cat b", early)).toMatchObject({ type: "ask" });
     // A multi-call program is another one under another name.
     await addProgram(bin, "tool", join(bin, "cat"));
     expect(await sh(`${bin}/tool a`, world)).toMatchObject({ type: "ask" });
