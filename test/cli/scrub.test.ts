@@ -131,6 +131,26 @@ test("scrub keeps lines about other conversations in the names file", async () =
   expect(names[1]).toBe(`{"id":"other","thread_name":"${secret}"}`);
 });
 
+test("scrub searches the prompt history of all conversations, and cleans it", async () => {
+  const { cli, id } = await openWithSecrets();
+  const history = join(cli.home, "prompt-history.jsonl");
+  const kept = `{"timestamp":"2026-01-02T00:00:00.000Z","text":"tell me more"}\n`;
+  await writeFile(history, `{"timestamp":"2026-01-01T00:00:00.000Z","text":"deploy with ${secret}"}\n${kept}`);
+  expect((await cli.run(["scrub", id], { env })).stdout).toContain("  prompt-history.jsonl: 1 known in 1 line\n");
+  expect(await readFile(history, "utf8")).toContain(secret);
+  const { code, stdout } = await cli.run(["scrub", id, "--write"], { env });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("  prompt-history.jsonl: 1 known in 1 line\n"),
+  });
+  const first = `{"timestamp":"2026-01-01T00:00:00.000Z","text":"deploy with [redacted]"}\n`;
+  expect(await readFile(history, "utf8")).toBe(first + kept);
+  expect((await readdir(cli.home)).filter((name) => name.startsWith("prompt-history"))).toEqual([
+    "prompt-history.jsonl",
+  ]);
+  expect((await cli.run(["scrub", id], { env })).stdout).toBe(`${id}: no secrets found\n`);
+});
+
 /** The first turn removes a secret from a file, the second changes another file, the third many files. */
 async function openWithChangedFiles() {
   const cli = await Cli.open();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { deleteCachedCopies } from "../../../actors/retention/trash-bin.js";
@@ -6,7 +7,8 @@ import { counted } from "../../../base/text/counted.js";
 import { visible } from "../../../base/text/visible.js";
 import { lookAtSnapshots, scrubSnapshots, type SnapshotHit } from "../../../changes/workspace/scrub-snapshots.js";
 import type { SnapshotPlaces } from "../../../changes/workspace/snapshot.js";
-import { namedDirectories, namesFile } from "../../../config/paths.js";
+import { withFileLock } from "../../../config/file-lock.js";
+import { homePaths, namedDirectories, namesFile } from "../../../config/paths.js";
 import { redactionRules, minSecretChars } from "../../../config/secrets/redact.js";
 import { createTextRedactor, isMaskable } from "../../../config/secrets/text-redactor.js";
 import { SensitivePattern } from "../../../messages/settings/config.js";
@@ -18,7 +20,9 @@ import { nodeRepairFiles } from "../../../rollouts/file/replacement.js";
 import {
   type ConversationScrub,
   findSecrets,
+  findSecretsInFile,
   scrubConversation,
+  scrubFile,
   type FileScrub,
 } from "../../../rollouts/repair/scrub.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
@@ -64,7 +68,13 @@ export async function scrubCommand(context: ContextOf<"scrub">): Promise<number>
   const where = changePlaces(await loadPlaces(context), rollout, context.terminal.env);
   const found = flags.write
     ? await scrubFiles(context, rollout, scrub, where)
-    : { files: await findSecrets(scrub), snapshots: await lookAtSnapshots(where.folder, scrub.redactor) };
+    : {
+        files: [
+          ...(await findSecrets(scrub)),
+          ...(await inPromptHistory(context, (path) => findSecretsInFile(path, scrub))),
+        ],
+        snapshots: await lookAtSnapshots(where.folder, scrub.redactor),
+      };
   // A rollout may be too damaged to number its turns.
   const turns = found.snapshots.length === 0 ? noTurns : await turnNumbers(rollout).catch(() => noTurns);
   const result = [rollout, { ...found, turns }, flags.write] as const;
@@ -151,7 +161,11 @@ async function scrubFiles(
       await removeCachedText(context, rollout);
       if (nlink > 1) await context.tell(`${path} has another hard link, which still contains the old text.`);
     }
-    return { files, snapshots };
+    // Another cody appends to it under the same lock.
+    const texts = await inPromptHistory(context, (file) =>
+      withFileLock(`${file}.lock`, () => scrubFile(nodeRepairFiles, file, `${file}.scrub.tmp`, scrub)),
+    );
+    return { files: [...files, ...texts], snapshots };
   } catch (error) {
     if (error instanceof ConversationInUseError) {
       throw new CommandError(`Conversation '${id}' is in use by ${error.owner}`, exitCodes.failed);
@@ -159,6 +173,15 @@ async function scrubFiles(
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     throw new CommandError(`Cannot scrub conversation '${id}': ${saveFailureReason(error)}`, exitCodes.failed);
   }
+}
+
+/** The texts that were sent in all conversations are in one file, so all of its lines are searched. */
+async function inPromptHistory(
+  { home }: ContextOf<"scrub">,
+  search: (path: string) => Promise<FileScrub>,
+): Promise<FileScrub[]> {
+  const { promptHistory } = homePaths(home);
+  return existsSync(promptHistory) ? [await search(promptHistory)] : [];
 }
 
 interface Scrubbed {
