@@ -1,4 +1,5 @@
 import { availableParallelism, homedir } from "node:os";
+import { errorMessage } from "./base/error-message.js";
 import { AllEvents } from "./actors/conversation/events.js";
 import {
   strategiesByName,
@@ -632,7 +633,7 @@ async function startControl(options: ControlOptions, log: ManagerOptions["log"])
     const { ControlServer: server } = await import("./control/control-server.js");
     return await server.start(options);
   } catch (error) {
-    log?.(`other processes cannot reach the conversations: ${error instanceof Error ? error.message : String(error)}`);
+    log?.(`other processes cannot reach the conversations: ${errorMessage(error)}`);
     return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
+import { errorMessage } from "../base/error-message.js";
 import type { Conversation, SubmittedInput } from "../actors/conversation/handle.js";
 import { ConversationError, InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
@@ -336,5 +337,5 @@ function codeOf(error: unknown): FailureCode {
 function messageOf(error: unknown): string {
   const problem = systemProblem(error);
   if (problem !== undefined) return problem.message;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -1,7 +1,8 @@
 import { lstat, readdir, readlink, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isInside } from "../base/fs/path-checks.js";
 import { commonDirectoryNamed, gitDirectoryNamed, readSmall } from "../base/git/git-directory.js";
-import { findProjectRoot, isInside } from "../config/project/project.js";
+import { findProjectRoot } from "../config/project/project.js";
 import { instructionNames } from "../context/instructions.js";
 import type { Mount } from "./bwrap-arguments.js";
 import type { Placeholder } from "./placeholders.js";

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { constants, getPriority, setPriority } from "node:os";
 import { deserialize, serialize } from "node:v8";
+import { errorMessage } from "../base/error-message.js";
 import { FailureError } from "../messages/failure-error.js";
 import type { Failure } from "../messages/failure.js";
 
@@ -73,7 +74,7 @@ export function serveJobs<Jobs extends JobTable>(bodies: JobBodies<Jobs>): (task
 /** Returned as data, because errors lose their fields between threads. */
 function failureOf(job: string, error: unknown): TaskOutcome {
   if (error instanceof FailureError) return { ok: false, failure: error.failure };
-  return jobFailed("internal", `${job}: ${error instanceof Error ? error.message : String(error)}`);
+  return jobFailed("internal", `${job}: ${errorMessage(error)}`);
 }
 
 /**
@@ -93,7 +94,7 @@ function orBadMessage<Value>(what: string, work: () => Value): Value {
   try {
     return work();
   } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReasonChars);
+    const reason = errorMessage(error).slice(0, maxReasonChars);
     const message = `a value ${what} between threads: ${reason}`;
     throw new FailureError({ code: "bad_message", message, retryable: false }, { cause: error });
   }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/error-message.js";
 import type { RetryPolicy } from "../../base/time/retry.js";
 import { orAborted } from "../../base/time/waiting.js";
 import {
@@ -27,7 +28,6 @@ import type { CpuPool } from "../../workers/cpu-pool.js";
 import type { IoPool } from "../../workers/io-pool.js";
 import type { RequestGate } from "../limits/limits.js";
 import type { Actor } from "../runtime/actor.js";
-import { messageOf } from "../runtime/failures.js";
 import { HistoryWork } from "./history-work.js";
 import { Summarizer, type SummaryProvider } from "./summarizer.js";
 
@@ -339,7 +339,7 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
         try {
           return await compact(op, signal);
         } catch (error) {
-          const reason = `${compressionFailed}: ${messageOf(error)}`;
+          const reason = `${compressionFailed}: ${errorMessage(error)}`;
           return signal.aborted ? { status: "aborted" } : { status: "kept", reason, warnings: [reason] };
         }
       },
@@ -368,12 +368,12 @@ async function orFailed<T>(work: () => Promise<T>): Promise<T | { status: "faile
   try {
     return await work();
   } catch (error) {
-    return { status: "failed", reason: messageOf(error) };
+    return { status: "failed", reason: errorMessage(error) };
   }
 }
 
 function failedOutcome(error: unknown): SummaryOutcome {
-  const failure = { code: "internal", message: messageOf(error), retryable: false } as const;
+  const failure = { code: "internal", message: errorMessage(error), retryable: false } as const;
   return { status: "failed", failure, truncatedCount: 0 };
 }
 

@@ -1,6 +1,7 @@
+import { errorMessage } from "../../base/error-message.js";
 import { estimateTokens } from "../../compaction/tokens/estimate-tokens.js";
 import { FailureError } from "../../messages/failure-error.js";
-import { makeFailure, messageOf } from "../runtime/failures.js";
+import { makeFailure } from "../runtime/failures.js";
 
 const maxReasonChars = 200;
 
@@ -26,7 +27,7 @@ export function withEstimateFallback(tokenizer: Tokenizer, warn: (message: strin
       try {
         return countWith(tokenizer, text);
       } catch (error) {
-        if (!isReported) warn(`${messageOf(error)}; using an estimate instead`);
+        if (!isReported) warn(`${errorMessage(error)}; using an estimate instead`);
         isReported = true;
         return estimateTokens(text);
       }
@@ -39,7 +40,7 @@ function callTokenizer(tokenizer: Tokenizer, text: string): number {
   try {
     tokens = tokenizer.countTokens(text);
   } catch (error) {
-    throw tokenizerFailure(`failed: ${messageOf(error).slice(0, maxReasonChars)}`, error);
+    throw tokenizerFailure(`failed: ${errorMessage(error).slice(0, maxReasonChars)}`, error);
   }
   if (typeof tokens === "number") return tokens;
   throw tokenizerFailure(typeof tokens === "object" ? "returned an object" : `returned a ${typeof tokens}`);

@@ -9,6 +9,7 @@ import type {
   OpenConversation,
   SleepMemory,
 } from "../../messages/actors/conversation.js";
+import { errorMessage } from "../../base/error-message.js";
 import { type Event, type EventMsg, isApprovalMsg } from "../../messages/event.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { ReviewDecision } from "../../messages/tools/approval.js";
@@ -16,7 +17,6 @@ import type { ConversationServers } from "../mcp/conversation-servers.js";
 import { HandleServers } from "../mcp/handle-servers.js";
 import type { Ref } from "../runtime/actor.js";
 import { EventQueue, type EventReader, type EventSource } from "../runtime/event-queue.js";
-import { messageOf } from "../runtime/failures.js";
 import { conversationEvents, type DeltaMsg, isDeltaMsg, OpenApprovalEvents } from "./events.js";
 import { ConversationMirror, shareSettings } from "./mirror.js";
 import type { ConversationState } from "./state/state.js";
@@ -396,7 +396,7 @@ export class ConversationChannel implements EventSource<Event> {
       const link = await this.#wake(this.mirror);
       for (const [id, op] of this.#waiting ?? []) await link.ref.tell(op, id).catch(() => undefined);
     } catch (error) {
-      this.#endLost(`the conversation was lost with its thread and cannot be opened again: ${messageOf(error)}`);
+      this.#endLost(`the conversation was lost with its thread and cannot be opened again: ${errorMessage(error)}`);
     }
   }
 

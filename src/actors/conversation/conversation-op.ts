@@ -1,9 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { resolve, extname } from "node:path";
+import { isInside } from "../../base/fs/path-checks.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-regular.js";
 import { systemReason } from "../../base/system-error.js";
-import { isInside, realRootOf } from "../../config/project/project.js";
+import { realRootOf } from "../../config/project/project.js";
 import type { ConversationOp } from "../../messages/actors/conversation.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "../../base/error-message.js";
 import type { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type {
   Answered,
@@ -12,7 +13,6 @@ import type { McpServerEntry } from "../../messages/settings/mcp-config.js";
 import { shortened } from "../../base/text/truncate.js";
 import { createFetch } from "../../providers/transport/http-fetch.js";
 import type { Actor } from "../runtime/actor.js";
-import { messageOf } from "../runtime/failures.js";
 import { RestartWindow } from "../runtime/spawn.js";
 import { CallDeadline, RunningCalls } from "./running-calls.js";
 import { type Connection, openConnection } from "./transport/connection.js";
@@ -112,7 +112,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
         return opened;
       } catch (error) {
         await opened?.close();
-        const reason = deadline.isOver ? `it was not ready within ${deadline.text}` : messageOf(error);
+        const reason = deadline.isOver ? `it was not ready within ${deadline.text}` : errorMessage(error);
         setState({ status: "failed", error: explained(reason) });
         throw new Error(explained(reason), { cause: error });
       } finally {
@@ -158,7 +158,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       try {
         return { ok: true, value: await work() };
       } catch (error) {
-        return { ok: false, error: redacted(messageOf(error)) };
+        return { ok: false, error: redacted(errorMessage(error)) };
       }
     }
 
@@ -227,7 +227,7 @@ export const mcpServer: Actor<McpServerOp, McpServerAnswers, McpServerOptions, M
       connect: async () => {
         await connected().catch((error: unknown) => {
           // Out of budget: no connection was attempted.
-          if (state.status !== "failed") setState({ status: "failed", error: redacted(messageOf(error)) });
+          if (state.status !== "failed") setState({ status: "failed", error: redacted(errorMessage(error)) });
         });
         return state;
       },

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { errorMessage } from "../../base/error-message.js";
 import { McpRedactor } from "../../config/secrets/mcp-redactor.js";
 import type {
   Answered,
@@ -13,7 +14,7 @@ import type {
 } from "../../messages/actors/mcp.js";
 import type { McpServerEntries, McpServerEntry } from "../../messages/settings/mcp-config.js";
 import type { Ref } from "../runtime/actor.js";
-import { messageOf, isolateListener } from "../runtime/failures.js";
+import { isolateListener } from "../runtime/failures.js";
 import { spawn } from "../runtime/spawn.js";
 import { mcpServer, type McpServerOptions } from "./mcp-server.js";
 
@@ -162,7 +163,7 @@ export class SharedServer {
   /** Never rejects; errors are in the state. */
   async connect(): Promise<ServerState> {
     return await this.#ref.ask({ type: "connect" }).catch((error: unknown): ServerState => {
-      return { status: "failed", error: messageOf(error) };
+      return { status: "failed", error: errorMessage(error) };
     });
   }
 
@@ -177,7 +178,7 @@ export class SharedServer {
     try {
       return await this.#ref.ask({ type: "call", callId, ...call }, signal);
     } catch (error) {
-      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : messageOf(error) };
+      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : errorMessage(error) };
     } finally {
       this.#elicit.delete(callId);
     }
@@ -187,7 +188,7 @@ export class SharedServer {
     try {
       return await this.#ref.ask({ type: "request", method, params }, signal);
     } catch (error) {
-      return { ok: false, error: messageOf(error) };
+      return { ok: false, error: errorMessage(error) };
     }
   }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/error-message.js";
 import { type ProjectCommands, readProjectCommands } from "../../config/project/project-config.js";
 import type {
   Answered,
@@ -13,7 +14,7 @@ import type {
 import type { McpServerEntries } from "../../messages/settings/mcp-config.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import type { Ref } from "../runtime/actor.js";
-import { isolateListener, messageOf } from "../runtime/failures.js";
+import { isolateListener } from "../runtime/failures.js";
 
 interface ServerLeasesOptions {
   /** The name of the thread that the leases are for. It may be used again after `client_gone`. */
@@ -217,7 +218,7 @@ export class LeasedServer {
       this.#parts.state.update(await this.#ref.ask({ type: "connect", ...this.#address }));
       this.#unreachable = undefined;
     } catch (error) {
-      this.#unreachable = messageOf(error);
+      this.#unreachable = errorMessage(error);
     }
   }
 
@@ -233,7 +234,7 @@ export class LeasedServer {
     try {
       return await this.#ref.ask({ type: "call", ...this.#address, callId, ...call }, signal);
     } catch (error) {
-      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : messageOf(error) };
+      return { ok: false, error: signal.aborted ? "interrupted; the call was cancelled" : errorMessage(error) };
     }
   }
 
@@ -241,7 +242,7 @@ export class LeasedServer {
     try {
       return await this.#ref.ask({ type: "request", ...this.#address, method, params }, signal);
     } catch (error) {
-      return { ok: false, error: messageOf(error) };
+      return { ok: false, error: errorMessage(error) };
     }
   }
 

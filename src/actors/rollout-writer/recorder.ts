@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { errorMessage } from "../../base/error-message.js";
 import { labelledSummary } from "../../base/codex/codex-summary.js";
 import { ConversationInUseError, ConversationNotFoundError, EmptyRolloutError } from "../../base/errors.js";
 import { check } from "../../base/parse.js";
@@ -19,7 +20,6 @@ import { applyToHistory } from "../../rollouts/file/history.js";
 import { readRollout } from "../../rollouts/file/read.js";
 import { type ConversationMetadata, listConversations } from "../../rollouts/list/list.js";
 import { linesOfTurn, TurnGrouping, type RolloutTurn, type TurnMetadata } from "../../rollouts/turns.js";
-import { messageOf } from "../runtime/failures.js";
 import { openOutbox, type RolloutOutbox } from "./outbox.js";
 import type { Rollout } from "./rollout.js";
 
@@ -284,7 +284,7 @@ class RecorderRollout implements Rollout {
       }
       return { status: "saved" };
     } catch (error) {
-      return { status: "not_saved", reason: messageOf(error) };
+      return { status: "not_saved", reason: errorMessage(error) };
     }
   }
 

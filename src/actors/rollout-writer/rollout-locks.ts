@@ -6,6 +6,7 @@ import { dirname, basename, join, sep } from "node:path";
 import { hostname } from "node:os";
 import { spawn } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
+import { errorMessage } from "../../base/error-message.js";
 import { commandOutput, processStartTime } from "../../base/process/process-state.js";
 import { bareId } from "../../base/text/conversation-id.js";
 import { ConcurrencyLimit } from "../../base/time/shared-work.js";
@@ -13,7 +14,6 @@ import type { LockOwner } from "../../messages/actors/rollout-writer.js";
 import { nodeFileSystem } from "../../rollouts/file/file-system.js";
 import { sweepSockets } from "../../rollouts/file/lock.js";
 import { ownDirectory, socketPath } from "../../rollouts/file/runtime-directory.js";
-import { messageOf } from "../runtime/failures.js";
 import { makeDurableDirectory } from "./durable-directory.js";
 
 const defaultSearchPath = "/usr/local/bin:/usr/bin:/bin";
@@ -232,7 +232,7 @@ export class CodexLocks {
     return this.#queue.run(() =>
       this.#acquire(bareId(conversationId)).catch((error: unknown) => ({
         status: "unavailable",
-        reason: messageOf(error),
+        reason: errorMessage(error),
       })),
     );
   }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/error-message.js";
 import { startDeadline, Deferred } from "../../base/time/waiting.js";
 import type {
   SaveOutcome,
@@ -8,7 +9,6 @@ import type {
 } from "../../messages/actors/rollout-writer.js";
 import type { OwnLine } from "../../messages/rollout-line.js";
 import type { LineEncoder } from "../../rollouts/file/encode.js";
-import { messageOf } from "../runtime/failures.js";
 
 /** The destination of one conversation's lines. Never throws and never blocks: `flush` reports failures. */
 export interface Rollout {
@@ -194,7 +194,7 @@ export class OutboxRollout implements Rollout {
     this.#generation += 1;
     const generation = this.#generation;
     this.#state = "opening";
-    const owner = await this.#outbox.owner().catch(messageOf);
+    const owner = await this.#outbox.owner().catch(errorMessage);
     if (generation !== this.#generation || this.#isClosed) return;
     if (typeof owner === "string") return this.#failToOpen(owner);
     const outcome = await this.#askOpen(owner);

@@ -1,18 +1,17 @@
+import { errorMessage } from "../../base/error-message.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
+
+export { errorMessage as messageOf };
 
 export function makeFailure(code: Failure["code"], message: string, retryable = false): Failure {
   return { code, message, retryable };
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Describes why work beside a mailbox failed; a `FailureError` keeps its failure code. */
 export function toFailure(error: unknown, signal: AbortSignal): Failure {
-  if (signal.aborted) return makeFailure("aborted", messageOf(error));
-  return error instanceof FailureError ? error.failure : makeFailure("internal", messageOf(error));
+  if (signal.aborted) return makeFailure("aborted", errorMessage(error));
+  return error instanceof FailureError ? error.failure : makeFailure("internal", errorMessage(error));
 }
 
 /** Wraps a listener so that its errors cannot reach the caller; the first error is reported as a warning. */
@@ -21,7 +20,7 @@ export function isolateListener<T>(owner: string, listener: ((value: T) => unkno
   const warn = (error: unknown): void => {
     if (warned) return;
     warned = true;
-    process.emitWarning(`${owner}: a listener threw: ${messageOf(error)}`);
+    process.emitWarning(`${owner}: a listener threw: ${errorMessage(error)}`);
   };
   return (value) => {
     try {

@@ -1,10 +1,11 @@
 import { setMaxListeners } from "node:events";
+import { errorMessage } from "../../base/error-message.js";
 import type { Failure } from "../../messages/failure.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Context, Message, Run } from "./actor.js";
 import { Deferred, within } from "../../base/time/waiting.js";
 import { Envelope, LinkedList } from "./mailbox.js";
-import { makeFailure, toFailure, messageOf } from "./failures.js";
+import { makeFailure, toFailure } from "./failures.js";
 
 const workBoundMs = 5_000;
 const disposeBoundMs = 5_000;
@@ -186,7 +187,7 @@ export class Incarnation {
   }
 
   #fail(during: string, error: unknown): Failure {
-    const failure = makeFailure("actor_failed", `${this.#actor.name}: ${during}: ${messageOf(error)}`);
+    const failure = makeFailure("actor_failed", `${this.#actor.name}: ${during}: ${errorMessage(error)}`);
     if (!this.#ended) {
       this.#failure.resolve(failure);
       void this.end({ ...failure, retryable: true });

@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import * as Comlink from "comlink";
+import { errorMessage } from "../../base/error-message.js";
 import { FailureError } from "../../messages/failure-error.js";
 import type { Failure } from "../../messages/failure.js";
 import type { AnswerOf, Answers, Message, Ref } from "./actor.js";
@@ -116,6 +117,6 @@ export function portRef<Op extends Message, A extends Answers<Op>>(port: Message
 }
 
 function notSendable(name: string, op: Message, error: unknown): Failure {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return makeFailure("bad_message", `${name}: ${op.type}: cannot cross to the other thread: ${reason}`);
 }

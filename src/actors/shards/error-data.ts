@@ -6,9 +6,9 @@ import {
   EmptyRolloutError,
   InvalidInputError,
 } from "../../base/errors.js";
+import { errorMessage } from "../../base/error-message.js";
 import type { ErrorData } from "../../messages/actors/shard.js";
 import { FailureError } from "../../messages/failure-error.js";
-import { messageOf } from "../runtime/failures.js";
 
 /** Describes an error as data, because errors lose their class and fields between threads. */
 export function errorData(error: unknown): ErrorData {
@@ -29,7 +29,7 @@ export function errorData(error: unknown): ErrorData {
     const { name, conversationId, reason } = error;
     return { name, conversationId, reason };
   }
-  return { name: "Error", message: messageOf(error) };
+  return { name: "Error", message: errorMessage(error) };
 }
 
 export function errorFrom(data: ErrorData): Error {

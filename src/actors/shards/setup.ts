@@ -1,6 +1,6 @@
+import { errorMessage } from "../../base/error-message.js";
 import { InvalidInputError } from "../../base/errors.js";
 import type { ManagerOptions } from "../conversation/open/manager-options.js";
-import { messageOf } from "../runtime/failures.js";
 
 /** The exports of a `setup` module. */
 export type Setup = Pick<ManagerOptions, "providers" | "tools" | "hooks" | "tokenizer">;
@@ -16,6 +16,6 @@ export async function loadSetup(url: string): Promise<Setup> {
       ...(tokenizer && { tokenizer }),
     };
   } catch (error) {
-    throw new InvalidInputError(`setup ${url}: ${messageOf(error)}`);
+    throw new InvalidInputError(`setup ${url}: ${errorMessage(error)}`);
   }
 }

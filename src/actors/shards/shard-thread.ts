@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { performance } from "node:perf_hooks";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { errorMessage } from "../../base/error-message.js";
 import { resolveHomes } from "../../config/paths.js";
 import { ownShape } from "../../config/files/written-config.js";
 import { redactionRules } from "../../config/secrets/redact.js";
@@ -26,7 +27,6 @@ import { RequestGate } from "../limits/limits.js";
 import { ServerLeases } from "../mcp/server-leases.js";
 import { RolloutOutbox } from "../rollout-writer/outbox.js";
 import type { WriterListener } from "../rollout-writer/writer-thread.js";
-import { messageOf } from "../runtime/failures.js";
 import { portRef, serveRef } from "../runtime/port-ref.js";
 import { errorData } from "./error-data.js";
 import { EventBatches, type Unsent } from "./event-batches.js";
@@ -73,7 +73,7 @@ export async function serveShard(): Promise<void> {
     serveRef(new Shard(host, batches, memory), start.control);
     port.postMessage({ type: "started" } satisfies ShardStarted, []);
   } catch (error) {
-    port.postMessage({ type: "failed", message: messageOf(error) } satisfies ShardStarted, []);
+    port.postMessage({ type: "failed", message: errorMessage(error) } satisfies ShardStarted, []);
   }
 }
 

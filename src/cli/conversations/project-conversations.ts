@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
 import { resolve, sep } from "node:path";
+import { isDirectory } from "../../base/fs/path-checks.js";
 import { hasCommit } from "../../base/git/git-commits.js";
 import { homePaths, codexSessions, type ConversationPlaces, everyDirectory } from "../../config/paths.js";
 import { findProjectRoot } from "../../config/project/project.js";
@@ -186,7 +186,7 @@ export class ProjectMembers {
   folder(cwd: string): Promise<Folder> {
     return memoized(this.#folders, cwd, async () => {
       const at = resolve(relinked(cwd, this.#relinks));
-      const [isThere, isInProject] = await Promise.all([isFolder(at), this.#holds(at)]);
+      const [isThere, isInProject] = await Promise.all([isDirectory(at), this.#holds(at)]);
       return { at, isThere, isInProject };
     });
   }
@@ -205,13 +205,6 @@ function memoized<T>(known: Map<string, Promise<T>>, key: string, find: () => Pr
   const found = known.get(key) ?? find();
   known.set(key, found);
   return found;
-}
-
-export async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 }
 
 /** True if the path is the folder or inside it. */

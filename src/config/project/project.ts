@@ -19,11 +19,6 @@ export async function realRootOf(cwd: string): Promise<string | undefined> {
   return await realpath(await findProjectRoot(cwd)).catch(() => undefined);
 }
 
-/** Whether a path is a folder or lies inside it; both must be real paths. */
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
-
 /** Nearest first. */
 function withAncestors(folder: string): string[] {
   const folders = [folder];

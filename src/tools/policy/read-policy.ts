@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename } from "node:path";
+import { isInside } from "../../base/fs/path-checks.js";
 import type { RuleDecision } from "../../messages/tools/permissions.js";
 import type { FoundFile, HiddenFiles } from "../tool.js";
 import { isLinkTo, linksTo } from "./linked-files.js";
@@ -33,14 +34,14 @@ export async function decideRead(
   const rule = strictestRule(rules, "read", realPath);
   if (rule !== undefined) return { decision: rule.decision, reason: ruleReason(rule) };
   const closed = await places.closed();
-  if (closed.some((path) => isWithin(path, realPath)) || (await isLinkTo(stats, closed))) {
+  if (closed.some((path) => isInside(path, realPath)) || (await isLinkTo(stats, closed))) {
     return {
       decision: "deny",
       reason: `${realPath} may hold keys, passwords or another conversation; ${hint(realPath)}`,
     };
   }
   if (places.isOpen) return { decision: "allow", reason: "" };
-  if (!places.workspace.some((folder) => isWithin(folder, realPath))) {
+  if (!places.workspace.some((folder) => isInside(folder, realPath))) {
     return { decision: "ask", reason: `${realPath} is outside the working folder` };
   }
   if (isSecretFile(basename(realPath))) return { decision: "ask", reason: `${realPath} may hold keys or passwords` };
@@ -63,10 +64,6 @@ export function strictestRule(
     .find((rule) => rule !== undefined);
 }
 
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
-}
-
 export async function foundFile(path: string): Promise<FoundFile | undefined> {
   try {
     const realPath = await realpath(path);
@@ -84,7 +81,7 @@ export async function hiddenFiles(start: string, rules: readonly Rule[], places:
   );
   const isOpen = (path: string): boolean => strictestRule(rules, "read", path)?.decision === "allow";
   const paths = [...closed, ...(await linksTo(start, closed))].filter(
-    (path) => !isWithin(path, start) && !isOpen(path),
+    (path) => !isInside(path, start) && !isOpen(path),
   );
   return {
     paths,

@@ -1,6 +1,7 @@
+import { isInside } from "../../base/fs/path-checks.js";
 import type { SandboxMode } from "../../messages/tools/policy.js";
 import { protectedReason } from "./protected-paths.js";
-import { isWithin, type PathDecision, strictestRule } from "./read-policy.js";
+import { type PathDecision, strictestRule } from "./read-policy.js";
 import { type Rule, ruleReason } from "./rules.js";
 
 export interface WritePlaces {
@@ -20,13 +21,13 @@ export async function decideWrite(
   const rule = strictestRule(rules, "write", path);
   if (rule !== undefined) return { decision: rule.decision, reason: ruleReason(rule) };
   if (sandbox === "danger-full-access") return { decision: "allow", reason: "" };
-  if ((await closed()).some((each) => isWithin(each, path))) {
+  if ((await closed()).some((each) => isInside(each, path))) {
     return { decision: "deny", reason: `${path} may hold keys, passwords or another conversation` };
   }
-  if (!writable.some((folder) => isWithin(folder, path))) {
+  if (!writable.some((folder) => isInside(folder, path))) {
     return { decision: "ask", reason: `${path} is outside the working folder` };
   }
-  const folder = writable.find((each) => isWithin(each, path)) ?? "/";
+  const folder = writable.find((each) => isInside(each, path)) ?? "/";
   const why = protectedReason(path.slice(folder.length));
   if (why !== undefined) return { decision: "ask", reason: `${path} ${why}` };
   if (!isConfined) return { decision: "ask", reason: "no sandbox: every command needs approval" };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { errorMessage } from "../../../base/error-message.js";
 import { type ApprovalRequest, isApproval, type ReviewDecision } from "../../../messages/tools/approval.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { CommandSandbox } from "../../../tools/exec/command-sandbox.js";
@@ -13,7 +14,6 @@ import {
 import { type CommandParts, partsOf, ruleForGood } from "../../../tools/policy/judge-command.js";
 import { coveringPattern } from "../../../tools/policy/launchers.js";
 import type { CommandLine } from "../../../tools/tool.js";
-import { messageOf } from "../../runtime/failures.js";
 import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 import { approvedKeys } from "./policy-context.js";
 import { decideByHooks } from "./tool-hooks.js";
@@ -101,7 +101,7 @@ async function allowForGood(
   } catch (error) {
     context.publish({
       type: "warning",
-      message: `The rule was not saved, and the call runs once: ${messageOf(error)}`,
+      message: `The rule was not saved, and the call runs once: ${errorMessage(error)}`,
     });
   }
 }

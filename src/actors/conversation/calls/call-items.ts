@@ -1,9 +1,9 @@
+import { errorMessage } from "../../../base/error-message.js";
 import { isRecord } from "../../../base/is-record.js";
 import { jsonValue, parsed } from "../../../base/parse.js";
 import { mask } from "../../../base/text/redaction.js";
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
 import type { Tool } from "../../../tools/tool.js";
-import { messageOf } from "../../runtime/failures.js";
 import type { ConversationState, RecordedApproval } from "../state/state.js";
 
 /** The model must repeat the call: the file does not contain its real arguments. */
@@ -181,7 +181,7 @@ export function prepareCall(
     const args: unknown = parsed(tool.parameters, rawArguments, what);
     return { type: "run", call, callId: call.call_id ?? "", name: tool.name, tool, args, isLeftOver };
   } catch (error) {
-    return { type: "refused", call, reason: `${messageOf(error)}; nothing was run` };
+    return { type: "refused", call, reason: `${errorMessage(error)}; nothing was run` };
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isInside } from "../../../config/project/project.js";
+import { isInside } from "../../../base/fs/path-checks.js";
 import { decideReading, type PolicyContext } from "../../../tools/policy/approval-policy.js";
 import { hiddenFiles } from "../../../tools/policy/read-policy.js";
 import type { Reading } from "../../../tools/tool.js";

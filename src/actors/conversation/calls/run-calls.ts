@@ -1,6 +1,8 @@
+import { isInside } from "../../../base/fs/path-checks.js";
+import { errorMessage } from "../../../base/error-message.js";
 import { cutMiddle } from "../../../base/text/truncate.js";
 import { orAborted, within } from "../../../base/time/waiting.js";
-import { isInside, realRootOf } from "../../../config/project/project.js";
+import { realRootOf } from "../../../config/project/project.js";
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
 import { ToolOutput } from "../../../messages/tools/tool.js";
 import { removedItems } from "../../../rollouts/file/history.js";
@@ -8,7 +10,6 @@ import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import type { OpenedSandbox } from "../../../sandbox/sandboxes.js";
 import type { PolicyDecision } from "../../../tools/policy/approval-policy.js";
 import type { CommandLine, ToolContext, ToolScope, EarlierItem } from "../../../tools/tool.js";
-import { messageOf } from "../../runtime/failures.js";
 import type { Settings } from "../state/settings.js";
 import type { ActiveTurn } from "../state/live-state.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
@@ -200,7 +201,7 @@ async function judged(prepared: PreparedCall, callContext: CallContext): Promise
   try {
     command = await call.tool.command(call.args, scopeOf(callContext));
   } catch (error) {
-    const reason = messageOf(error);
+    const reason = errorMessage(error);
     // A multi-line reason ends with lines of a file, so the note goes on its own line.
     const end = failedEnd(`${reason}${reason.includes("\n") ? "\nNothing was run." : "; nothing was run"}`);
     return { prepared, end: withNotes(end, notes) };
@@ -334,7 +335,7 @@ async function runTool(run: () => Promise<unknown>, name: string): Promise<ToolO
     const result = ToolOutput.safeParse(await run());
     return result.success ? result.data : { content: `${name} failed: it returned no text`, success: false };
   } catch (error) {
-    return { content: `${name} failed: ${messageOf(error)}`, success: false };
+    return { content: `${name} failed: ${errorMessage(error)}`, success: false };
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../../base/error-message.js";
 import { parsed } from "../../../base/parse.js";
 import { shortened } from "../../../base/text/truncate.js";
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
@@ -5,7 +6,6 @@ import type { HookEvent, HookInput } from "../../../messages/hooks.js";
 import type { PolicyDecision } from "../../../tools/policy/approval-policy.js";
 import { protectedReason } from "../../../tools/policy/protected-paths.js";
 import type { CommandLine } from "../../../tools/tool.js";
-import { messageOf } from "../../runtime/failures.js";
 import { fromHookInput, matchedNames, toHookTool } from "../hooks/tool-names.js";
 import type { CallContext, CallEnd, RunnableCall } from "./call-context.js";
 
@@ -39,7 +39,7 @@ export async function beforeTool(
     const note = `the arguments were changed to ${shortened(JSON.stringify(changed), maxShownChars)}`;
     return { call: { ...call, ...permission, args }, notes: [hookNote("PreToolUse", note), ...notes] };
   } catch (error) {
-    return { end: refused(call, messageOf(error)), notes };
+    return { end: refused(call, errorMessage(error)), notes };
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../../base/error-message.js";
 import { COMPACT_TARGET } from "../../../compaction/constants.js";
 import { replacementItems } from "../../../compaction/build-compaction.js";
 import { strategyName } from "../../../compaction/strategy-for.js";
@@ -18,7 +19,6 @@ import type {
 } from "../../../messages/actors/compactor.js";
 import { messageText, type ResponseItem } from "../../../messages/response-item.js";
 import { noTokens, type TokenUsage } from "../../../messages/token-usage.js";
-import { messageOf } from "../../runtime/failures.js";
 import { yieldToLoop } from "../../runtime/scheduler.js";
 import type { ConversationContext } from "../conversation-context.js";
 import type { ConversationCell } from "../state/live-state.js";
@@ -330,7 +330,7 @@ async function askForPlan(
   try {
     return await context.compaction.compactor.ask(op, signal);
   } catch (error) {
-    return { status: "failed", reason: messageOf(error) };
+    return { status: "failed", reason: errorMessage(error) };
   }
 }
 
@@ -354,7 +354,7 @@ async function askForCompaction(
   try {
     return await context.compaction.compactor.ask(op, signal);
   } catch (error) {
-    return signal.aborted ? { status: "aborted" } : keptBy(messageOf(error));
+    return signal.aborted ? { status: "aborted" } : keptBy(errorMessage(error));
   }
 }
 

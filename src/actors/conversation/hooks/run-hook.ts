@@ -1,3 +1,4 @@
+import { errorMessage } from "../../../base/error-message.js";
 import { isRecord } from "../../../base/is-record.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import { counted } from "../../../base/text/counted.js";
@@ -7,7 +8,6 @@ import { within } from "../../../base/time/waiting.js";
 import { type HookCommand, type HookInput, HookOutput } from "../../../messages/hooks.js";
 import { runCommand } from "../../../tools/exec/run-command.js";
 import { failureText } from "../../../tools/files/file-problem.js";
-import { messageOf } from "../../runtime/failures.js";
 
 const defaultSeconds = 60;
 
@@ -106,7 +106,7 @@ export async function runHookFunction(
   } catch (error) {
     return signal.aborted
       ? { type: "aborted" }
-      : failed(`failed: ${visible(shortened(messageOf(error), maxShownChars))}`);
+      : failed(`failed: ${visible(shortened(errorMessage(error), maxShownChars))}`);
   }
 }
 

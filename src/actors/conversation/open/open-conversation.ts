@@ -20,7 +20,7 @@ import type { ConversationLink, EventSink } from "../channel.js";
 import { conversation, lostInput } from "../conversation.js";
 import { isPaginated, nameLine, readParent } from "../saved/saved-conversations.js";
 import type { ConversationCell } from "../state/live-state.js";
-import { recordedConfig, type Settings, toTurnContext } from "../state/settings.js";
+import { joinNotices, recordedConfig, type Settings, toTurnContext } from "../state/settings.js";
 import { apply, type ConversationState, emptyState, isUnanswered, Transcript } from "../state/state.js";
 import type { OpenedRollout, StoredState } from "../store/store.js";
 import { Recording } from "../turn/recording.js";
@@ -399,10 +399,6 @@ export function idOfNew(requested: string | undefined): string {
 
 export function newConversationId(): string {
   return shownId(uuidv7());
-}
-
-function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
-  return notices.filter((text) => text !== undefined).join("\n") || undefined;
 }
 
 function refuseInUse(conversationId: string, outcome: OpenedRollout["outcome"]): void {

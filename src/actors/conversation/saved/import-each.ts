@@ -1,5 +1,6 @@
+import { isDirectory } from "../../../base/fs/path-checks.js";
 import { ConversationError, ImportError } from "../../../base/errors.js";
-import { findSources, isDirectory } from "../../../rollouts/formats/import/find-sources.js";
+import { findSources } from "../../../rollouts/formats/import/find-sources.js";
 import type { ImportOutcome } from "./import-conversation.js";
 
 /** Imports a file, or every conversation in a directory tree, one after another. */

@@ -153,7 +153,8 @@ function chooseProvider({
   return rest.api !== undefined && rest.api === chosen ? { ...rest, isApiChosen: true } : rest;
 }
 
-function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
+/** The notices as one text; undefined if there are none. */
+export function joinNotices(notices: readonly (string | undefined)[]): string | undefined {
   return notices.filter((notice) => notice !== undefined).join("\n") || undefined;
 }
 

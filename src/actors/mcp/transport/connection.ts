@@ -1,5 +1,6 @@
 import type { Client, jsonSchemaValidator, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as z from "zod";
+import { errorMessage } from "../../../base/error-message.js";
 import type { ElicitationAnswer, ElicitationRequest } from "../../../messages/actors/mcp.js";
 import { createFetch } from "../../../providers/transport/http-fetch.js";
 import { version } from "../../../version.js";
@@ -107,7 +108,7 @@ export async function openConnection(
         if (ended !== undefined) throw new Error(ended, { cause: error });
         const isLate = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout;
         // A network server may have restarted and forgotten the session, so the next request reconnects.
-        if (!isLate && order.type === "url") onLost(error instanceof Error ? error.message : String(error));
+        if (!isLate && order.type === "url") onLost(errorMessage(error));
         throw error;
       }
     },

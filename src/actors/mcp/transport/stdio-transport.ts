@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { errorMessage } from "../../../base/error-message.js";
 import { isRecord } from "../../../base/is-record.js";
 import { within } from "../../../base/time/waiting.js";
 import { eventJson } from "../../../providers/transport/event-json.js";
@@ -126,7 +127,7 @@ export class StdioTransport implements Transport {
     try {
       message = eventJson(text, maxMessageParts);
     } catch (error) {
-      this.#refuse(error instanceof Error ? error.message : String(error), text.slice(0, 256), text.slice(-256));
+      this.#refuse(errorMessage(error), text.slice(0, 256), text.slice(-256));
       return;
     }
     const isAnswer = message["method"] === undefined && this.#pendingIds.delete(message["id"]);

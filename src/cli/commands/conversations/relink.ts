@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
+import { isDirectory } from "../../../base/fs/path-checks.js";
 import { addRelink, readRelinks, type Relink, relinked } from "../../../config/project/relinks.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type CommandContext, printResult } from "../../context.js";
 import { loadPlaces } from "../../conversations/conversation-places.js";
 import type { SavedConversation } from "../../conversations/named-conversations.js";
-import { savedConversations, isBelow, isFolder, ProjectMembers } from "../../conversations/project-conversations.js";
+import { savedConversations, isBelow, ProjectMembers } from "../../conversations/project-conversations.js";
 import { quotedCommand } from "../../../base/text/quoted-command.js";
 import { visible } from "../../../base/text/visible.js";
 
@@ -40,10 +41,10 @@ async function check({ from, to }: Relink, count: number): Promise<void> {
       "List missing folders: cody relink",
     ]);
   }
-  if (await isFolder(from)) {
+  if (await isDirectory(from)) {
     throw new CommandError(`${from} still exists, so its conversations cannot be relinked`, exitCodes.failed);
   }
-  if (!(await isFolder(to))) throw new CommandError(`${to} is not a folder`, exitCodes.failed);
+  if (!(await isDirectory(to))) throw new CommandError(`${to} is not a folder`, exitCodes.failed);
 }
 
 async function listMissingProjects(

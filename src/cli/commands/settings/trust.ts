@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isDirectory } from "../../../base/fs/path-checks.js";
 import { readProjectCommands } from "../../../config/project/project-config.js";
 import { realProjectRoot } from "../../../config/project/project.js";
 import { readTrust, setTrust } from "../../../config/project/trust.js";
@@ -6,7 +7,6 @@ import { visible } from "../../../base/text/visible.js";
 import { CommandError, exitCodes, usageError } from "../../command-error.js";
 import { type ContextOf, printResult } from "../../context.js";
 import { commandRows } from "../../conversations/project-commands.js";
-import { isFolder } from "../../conversations/project-conversations.js";
 
 /** Marks a project as trusted, so that its own configuration applies, or removes the mark. */
 export async function trustCommand(context: ContextOf<"trust">): Promise<number> {
@@ -14,7 +14,7 @@ export async function trustCommand(context: ContextOf<"trust">): Promise<number>
   if (flags.list) return await showTrust(context);
   const [path = "."] = args;
   const folder = resolve(terminal.cwd, path);
-  if (!(await isFolder(folder))) throw new CommandError(`${visible(folder)} is not a folder`, exitCodes.failed);
+  if (!(await isDirectory(folder))) throw new CommandError(`${visible(folder)} is not a folder`, exitCodes.failed);
   const root = await realProjectRoot(folder);
   // Everything below it would belong to the same project.
   if (root === "/") throw usageError("The root of the file system cannot be a project");

@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ImportError } from "../../../base/errors.js";
 
@@ -46,11 +46,4 @@ async function* filesIn(folder: string, depth: number): AsyncGenerator<FoundFile
     if (entry.isFile()) yield { path };
     else yield { path, passedOver: entry.isSymbolicLink() ? "links are not followed" : "it is not a regular file" };
   }
-}
-
-export async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
 }

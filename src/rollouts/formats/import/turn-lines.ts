@@ -1,3 +1,4 @@
+import { reasoningTexts } from "../../history-messages.js";
 import { isRealUserMessage } from "../../../base/codex/context-message.js";
 import { messageText, type ReasoningItem, type ResponseItem } from "../../../messages/response-item.js";
 import type { OwnLine } from "../../../messages/rollout-line.js";
@@ -101,7 +102,7 @@ export class TurnLines {
 
   #shownThought(item: ReasoningItem, timestamp: string): OwnLine[] {
     this.#parts.losses.count("thoughts");
-    return shownReasoning(item).map((text) => ({
+    return reasoningTexts(item).map((text) => ({
       timestamp,
       type: "event_msg",
       payload: { type: "agent_reasoning", text },
@@ -204,9 +205,4 @@ class CallMatcher {
 function isForeignReasoning(item: ResponseItem): item is ReasoningItem {
   if (item.type !== "reasoning") return false;
   return typeof item.encrypted_content !== "string" || (item.origin !== undefined && item.origin.api !== "responses");
-}
-
-/** Returns the texts of a reasoning item that Codex shows. */
-function shownReasoning({ summary, content }: ReasoningItem): string[] {
-  return (summary.length > 0 ? summary : (content ?? [])).map(({ text }) => text);
 }

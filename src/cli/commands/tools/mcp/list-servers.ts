@@ -1,5 +1,5 @@
+import { errorMessage } from "../../../../base/error-message.js";
 import { hasAuthorizationHeader } from "../../../../actors/mcp/server-target.js";
-import { messageOf } from "../../../../actors/runtime/failures.js";
 import { quotedCommand } from "../../../../base/text/quoted-command.js";
 import { visible } from "../../../../base/text/visible.js";
 import { type CommandContext, printResult } from "../../../context.js";
@@ -39,7 +39,7 @@ async function loginsTo(context: CommandContext, servers: readonly KnownServer[]
     const found = await Promise.all(urls.map((url) => store.readMcp(url)));
     return new Map(urls.map((url, index) => [url, found[index] !== undefined]));
   } catch (error) {
-    await context.tell(`✗ ${visible(messageOf(error))}`);
+    await context.tell(`✗ ${visible(errorMessage(error))}`);
     return new Map();
   }
 }

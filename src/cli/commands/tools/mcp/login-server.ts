@@ -1,6 +1,6 @@
+import { errorMessage } from "../../../../base/error-message.js";
 import { beginLogin } from "../../../../actors/mcp/login/begin-login.js";
 import { hasAuthorizationHeader } from "../../../../actors/mcp/server-target.js";
-import { messageOf } from "../../../../actors/runtime/failures.js";
 import { TokenStore } from "../../../../actors/credentials/token-store.js";
 import type { McpLogin } from "../../../../messages/tokens.js";
 import { visible } from "../../../../base/text/visible.js";
@@ -89,5 +89,5 @@ async function loginTo(context: ContextOf<"mcp">, name: string, url: string, sig
 }
 
 function failed(name: string, error: unknown): CommandError {
-  return new CommandError(`The login to ${name} failed: ${visible(messageOf(error))}`, exitCodes.failed);
+  return new CommandError(`The login to ${name} failed: ${visible(errorMessage(error))}`, exitCodes.failed);
 }
