@@ -36,7 +36,7 @@ export interface BatchOptions {
 }
 
 /** The part of the manager that a batch uses. */
-export interface BatchManager {
+interface BatchManager {
   newId(): string;
   newConversation(config: ConversationConfig): Promise<NewConversation>;
   resumeConversation(id: string, config: ResumeConfig): Promise<Conversation>;

@@ -99,7 +99,7 @@ function withoutNumbers(reader: EventReader<NumberedEvent>): AsyncIterableIterat
 }
 
 /** Returns the number of characters that only the event holds; items and messages are in the history anyway. */
-export function eventWeight({ msg }: Event): number {
+function eventWeight({ msg }: Event): number {
   switch (msg.type) {
     case "exec_command_output_delta":
       return msg.chunk.length;
@@ -123,7 +123,7 @@ function changeWeight(change: FileChange): number {
 export type DeltaMsg = Extract<EventMsg, { type: "agent_message_delta" | "agent_reasoning_delta" | "tool_call_delta" }>;
 
 /** Merges two consecutive deltas of one item into a longer one, for a reader that has not read the first. */
-export function mergeDeltas(older: Event, newer: Event): Event | undefined {
+function mergeDeltas(older: Event, newer: Event): Event | undefined {
   const text = continuingText(older, newer);
   return text === undefined || !isDeltaMsg(older.msg)
     ? undefined

@@ -4,7 +4,7 @@ import type { McpServerTools } from "../../messages/tools/mcp.js";
 import type { ConversationServers } from "./conversation-servers.js";
 
 /** The servers of a conversation, as it has published them. */
-export type UsedServers = NonNullable<Extract<MirrorChange, { type: "opened" }>["servers"]>;
+type UsedServers = NonNullable<Extract<MirrorChange, { type: "opened" }>["servers"]>;
 
 interface HandleServersParts {
   /** Undefined when the conversation has no servers. */

@@ -3,7 +3,7 @@ import { counted } from "../../base/text/counted.js";
 import type { ElicitationAnswer, ElicitationRequest } from "../../messages/actors/mcp.js";
 
 /** A server's question during a call, with the id for its answer. */
-export interface PendingElicitation extends ElicitationRequest {
+interface PendingElicitation extends ElicitationRequest {
   readonly id: number;
   readonly callId: string;
 }

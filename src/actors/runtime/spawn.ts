@@ -9,7 +9,7 @@ import { schedule, type Runnable } from "./scheduler.js";
 
 const defaultBudget: RestartBudget = { restarts: 3, windowMs: 60_000 };
 
-export const defaultCapacity = 1024;
+const defaultCapacity = 1024;
 
 /** Starts an actor in this thread. */
 export function spawn<
@@ -82,7 +82,7 @@ export function onAborted(signal: AbortSignal, callback: () => void): () => void
 }
 
 /** Binds an actor to its options and erases its types; the reference around it keeps them. */
-export function bindOptions<
+function bindOptions<
   Op extends Message,
   A extends Answers<Op>,
   Options,

@@ -77,7 +77,7 @@ export async function permissionStamp(home: string, root: string): Promise<strin
   return stamps.map((each) => (each === undefined ? "" : `${each.ino} ${each.size} ${each.mtimeNs}`)).join("|");
 }
 
-export interface RulePlace {
+interface RulePlace {
   readonly decision: RuleDecision;
   /** The real path of a project's root; undefined for the rules of all projects. */
   readonly project: string | undefined;

@@ -5,7 +5,7 @@ import type { Head } from "./head.js";
 import { type CacheHeader, headerLine, isCacheHeader, lineOf, startOf, knownFile } from "./head-cache-lines.js";
 
 /** A file's current state; the name is relative to the directory. */
-export interface SeenFile {
+interface SeenFile {
   readonly name: string;
   readonly stats: Pick<Stats, "ino" | "size" | "mtimeMs">;
 }

@@ -14,7 +14,7 @@ export interface CommandPlaces extends Omit<ProgramPlaces, "cwd"> {
   readonly workspace: readonly string[];
 }
 
-export interface CommandToMatch {
+interface CommandToMatch {
   readonly argv: readonly string[];
   readonly cwd: string;
 }
@@ -65,7 +65,7 @@ async function placedParts(
 }
 
 /** The decision of some rules about a command. */
-export interface RuleMatch {
+interface RuleMatch {
   readonly decision: RuleDecision;
   readonly reason: string;
   /** Whether only rules without `*` allow it. */

@@ -23,7 +23,7 @@ export interface Rule {
   readonly pattern: Pattern;
 }
 
-export interface RulePlaces {
+interface RulePlaces {
   readonly source: string;
   /** Relative paths in rules start here; without it, they are refused. */
   readonly root: string | undefined;

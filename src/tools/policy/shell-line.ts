@@ -4,7 +4,7 @@ import type * as Unbash from "unbash";
 export const maxLineChars = 16_384;
 
 /** A line with more commands needs approval. */
-export const maxLineCommands = 50;
+const maxLineCommands = 50;
 
 type Operator = "&&" | "||" | ";" | "|";
 
@@ -22,7 +22,7 @@ export type SeenCommand = readonly (string | undefined)[];
  * A shell line, taken apart. `plain`: the shell runs exactly these programs. `complex`: it may run others, too.
  * `unparsed`: nothing is known about it.
  */
-export type ShellLine =
+type ShellLine =
   | { readonly type: "plain"; readonly commands: readonly PlainCommand[] }
   | { readonly type: "complex"; readonly reason: string; readonly commands: readonly SeenCommand[] }
   | { readonly type: "unparsed"; readonly reason: string };

@@ -37,7 +37,7 @@ interface HookRequest<E extends HookEvent> {
 }
 
 /** The common result of all hooks of an event. */
-export interface HookOutcome {
+interface HookOutcome {
   /** The reason of the first hook that blocks. */
   readonly block?: string;
   /** The permission that hooks give a tool call that none of them blocks. */

@@ -50,7 +50,7 @@ export interface ConversationState {
   submissions: Map<string, string>;
 }
 
-export type TurnEndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
+type TurnEndMsg = Extract<EventMsg, { type: "task_complete" | "turn_aborted" }>;
 
 export interface RecordedName {
   readonly name: string;

@@ -29,7 +29,7 @@ export interface Described {
 }
 
 /** A flag that takes a value. */
-export interface ValueFlag {
+interface ValueFlag {
   /** All its spellings, also those that are not offered. */
   readonly spellings: readonly string[];
   readonly candidates: Candidates;

@@ -25,7 +25,7 @@ export async function hooksCommand(context: ContextOf<"hooks">): Promise<number>
 }
 
 /** A configured hook, and whether a conversation would run it. */
-export interface KnownHook {
+interface KnownHook {
   readonly event: HookEvent;
   readonly matcher?: string;
   readonly command: string;
