@@ -190,7 +190,7 @@ interface Candidate extends Placeholder {
   readonly kind: Kind;
 }
 
-/** The candidates at whose path nothing is, or something that may be a placeholder. */
+/** The candidates whose path does not exist or may be a placeholder. */
 async function amongPlaceholders(candidates: readonly Candidate[]): Promise<Placeholder[]> {
   const checked = await Promise.all(
     candidates.map(async ({ kind, ...placeholder }) => {
