@@ -1,8 +1,7 @@
-import { availableParallelism, homedir } from "node:os";
+import { homedir } from "node:os";
 import { errorMessage } from "./base/error-message.js";
 import { AllEvents } from "./actors/conversation/events.js";
 import {
-  strategiesByName,
   validateOptions,
   type CountTokensOptions,
   type ExportOptions,
@@ -10,16 +9,10 @@ import {
   type NewConversation,
   type RenameOptions,
 } from "./actors/conversation/open/manager-options.js";
-import {
-  type ChannelListener,
-  ConversationChannel,
-  type ConversationLink,
-  type HandleSink,
-} from "./actors/conversation/channel.js";
+import { type ChannelListener, ConversationChannel } from "./actors/conversation/channel.js";
 import { Conversation, type HistoryParts } from "./actors/conversation/handle.js";
 import { defaultIdleMs, IdleConversations } from "./actors/conversation/idle-conversations.js";
-import { ConversationHost } from "./actors/conversation/open/host.js";
-import { idOfNew, newConversationId, openConversation } from "./actors/conversation/open/open-conversation.js";
+import { idOfNew, newConversationId } from "./actors/conversation/open/open-conversation.js";
 import type {
   ImporterParts,
   ImportOptions,
@@ -36,32 +29,15 @@ import {
 import { listed, type ListOptions, SavedConversations } from "./actors/conversation/saved/saved-conversations.js";
 import { openStore } from "./actors/conversation/store/open-store.js";
 import type { Store } from "./actors/conversation/store/store.js";
-import { compactor } from "./actors/compactor/compactor.js";
 import { countWith, withEstimateFallback, type Tokenizer } from "./actors/compactor/tokenizer.js";
-import { CredentialResolver } from "./actors/credentials/credential-resolver.js";
-import { startCredentials } from "./actors/credentials/start-credentials.js";
-import { startKnowledge } from "./actors/knowledge/knowledge.js";
-import { poolRef } from "./actors/shards/pool-ref.js";
-import { loadSetup, type Setup } from "./actors/shards/setup.js";
-import { maxPlacements, Shards, type ShardReport } from "./actors/shards/shards.js";
-import { startShard } from "./actors/shards/start-shard.js";
+import { maxPlacements, type ShardReport } from "./actors/shards/shards.js";
 import { openOutbox } from "./actors/rollout-writer/outbox.js";
-import { RequestGate, startLimits } from "./actors/limits/limits.js";
-import { startMcp } from "./actors/mcp/mcp.js";
-import { ServerLeases } from "./actors/mcp/server-leases.js";
-import type { Ref } from "./actors/runtime/actor.js";
-import { spawn } from "./actors/runtime/spawn.js";
+import { type OpenedLink, SharedActors } from "./actors/shared-actors.js";
 import type { BatchOptions } from "./batch/run-batch.js";
 import type { BatchResult, BatchTask } from "./messages/batch.js";
 import type { OpenConversation } from "./messages/actors/conversation.js";
-import type { CredentialsAnswers, CredentialsOp } from "./messages/actors/credentials.js";
-import type { KnowledgeAnswers, KnowledgeOp } from "./messages/actors/knowledge.js";
-import type { LimitsAnswers, LimitsOp } from "./messages/actors/limits.js";
-import type { McpAnswers, McpOp } from "./messages/actors/mcp.js";
 import type { ControlOptions, ControlServer } from "./control/control-server.js";
 import { TokenEstimates } from "./compaction/tokens/token-estimates.js";
-import { factsOf } from "./config/models/models.js";
-import type { CompactorAnswers, CompactorOp } from "./messages/actors/compactor.js";
 import { Config } from "./messages/settings/config.js";
 import { ConversationConfig, ForkConfig, ResumeConfig } from "./messages/settings/conversation-config.js";
 import { InvalidInputError } from "./base/errors.js";
@@ -73,15 +49,12 @@ import { ownShape } from "./config/files/written-config.js";
 import { resolveHomes } from "./config/paths.js";
 import { LearningRedactor } from "./config/secrets/text-redactor.js";
 import { redactionRules } from "./config/secrets/redact.js";
-import { effectiveGroup, effectiveSetting } from "./config/settings/effective-settings.js";
+import { effectiveSetting } from "./config/settings/effective-settings.js";
 import { providerNames } from "./config/providers/vendors.js";
 import type { ConversationMetadata } from "./rollouts/list/list.js";
 import type { ExportedConversation } from "./rollouts/formats/export/export-lines.js";
 import { countTokens, openCpuPool } from "./workers/cpu-pool.js";
-import { openIoPool } from "./workers/io-pool.js";
 import { FailureError } from "./messages/failure-error.js";
-
-type OpenedLink = ConversationLink & { readonly saved: SaveOutcome };
 
 /** A report of the conversations of a manager. */
 export interface ManagerStats {
@@ -99,21 +72,8 @@ export class ConversationManager implements AsyncDisposable {
   readonly #tokenizer: Tokenizer | undefined;
   /** Starts no thread until tokens are counted or a long rollout is read. */
   readonly #cpu = openCpuPool();
-  /** Starts no thread until something is summarized. */
-  readonly #io = openIoPool();
-  readonly #limits: Ref<LimitsOp, LimitsAnswers>;
-  readonly #credentials: Ref<CredentialsOp, CredentialsAnswers>;
-  readonly #knowledge: Ref<KnowledgeOp, KnowledgeAnswers>;
-  readonly #mcp: Ref<McpOp, McpAnswers>;
-  readonly #compactor: Ref<CompactorOp, CompactorAnswers>;
   readonly #store: Store;
-  /** Hosts the conversations of this thread. */
-  #host: Promise<ConversationHost> | undefined;
-  readonly #loadHost: () => Promise<ConversationHost>;
-  /** Absent when all conversations run in this thread. */
-  readonly #shards: Shards | undefined;
-  /** Files of conversations outside of the conversation directories, by id. */
-  readonly #adopted = new Map<string, string>();
+  readonly #actors: SharedActors;
   readonly #estimates: TokenEstimates;
   readonly #saved: SavedConversations;
   readonly #approvals: PendingApprovals;
@@ -129,16 +89,16 @@ export class ConversationManager implements AsyncDisposable {
     onAsleep: (channel) => this.#awake.delete(channel),
     onEnd: (channel) => {
       // One that slept could not do it.
-      void this.#compactor.tell({ type: "forget", conversationId: channel.id }).catch(() => undefined);
+      this.#actors.forget(channel.id);
       this.#live.delete(channel.id);
       this.#channels.delete(channel.id);
       this.#awake.delete(channel);
     },
     reopen: async (channel, request, sink) => {
       this.#awake.add(channel);
-      return await this.#track(this.#openIn(request, sink));
+      return await this.#track(this.#actors.open(request, sink));
     },
-    openServers: async (realRoot) => (await (await this.#hostHere()).openProject({ realRoot })).servers,
+    openServers: async (realRoot) => (await (await this.#actors.host()).openProject({ realRoot })).servers,
   };
   readonly #historyParts: HistoryParts;
   readonly #resuming = new Map<string, Promise<Conversation>>();
@@ -199,104 +159,20 @@ export class ConversationManager implements AsyncDisposable {
       const served = { kind, home: homes.home, env: options.env ?? {}, conversations, now } as const;
       this.#startControl = () => startControl(served, options.log);
     }
-    this.#limits = startLimits(config.limits ?? {}, (event) => {
-      gate.receive(event);
-      this.#shards?.broadcast({ type: "limits", event });
+    this.#actors = new SharedActors({
+      options,
+      outbox,
+      config,
+      homes,
+      redactor,
+      store: this.#store,
+      cpu: this.#cpu,
+      estimates: this.#estimates,
+      now: this.#now,
+      onProvider: (name) => reached.add(name),
+      onCompactorEvent: (event) => this.#channels.get(event.conversationId)?.tell({ type: "compactor_event", event }),
+      warn: (message) => this.#warn(message),
     });
-    const gate = new RequestGate(this.#limits, { client: "main", limited: Object.keys(config.limits ?? {}) });
-    const learned = new Set<string>();
-    const learn = (secret: string): void => {
-      redactor.learn(secret);
-      if (!learned.has(secret)) this.#shards?.broadcast({ type: "secret", secret });
-      learned.add(secret);
-    };
-    this.#credentials = startCredentials({
-      home: homes.home,
-      env: options.env ?? {},
-      logins: config.logins,
-      now: () => this.#now().getTime(),
-      onEvent: (event) => (event.type === "warning" ? this.#warn(event.message) : learn(event.secret)),
-    });
-    const keys = { env: options.env ?? {}, providers: config.providers };
-    const credentials = new CredentialResolver(this.#credentials, { keys, learn });
-    this.#knowledge = startKnowledge({ redactor, now: this.#now });
-    const mcpOptions = { home: homes.home, env: options.env ?? {}, log: (text: string) => options.log?.(text) };
-    this.#mcp = startMcp(mcpOptions, (event) => {
-      servers.receive(event);
-      this.#shards?.broadcast({ type: "mcp", event });
-    });
-    const configured = config.mcp_servers ?? {};
-    const servers = new ServerLeases(this.#mcp, { client: "main", home: homes.home, configured });
-    const strategies = strategiesByName(options, config);
-    this.#compactor = spawn(
-      compactor,
-      {
-        cpu: this.#cpu,
-        io: this.#io,
-        gate,
-        retry: options.retry,
-        estimates: this.#estimates,
-        strategies,
-        settings: effectiveGroup(config, "compaction"),
-        provider: async (target) => (await this.#hostHere()).summaryProvider(target),
-        facts: (model) => factsOf(model, config.models),
-      },
-      { onEvent: ({ msg }) => this.#channels.get(msg.conversationId)?.tell({ type: "compactor_event", event: msg }) },
-    );
-    const openHost = (injected: Setup): ConversationHost => {
-      const hostOptions = { ...options, ...injected };
-      for (const { name } of hostOptions.providers ?? []) reached.add(name);
-      return new ConversationHost({
-        options: hostOptions,
-        homes,
-        config,
-        store: this.#store,
-        compactor: this.#compactor,
-        isShard: false,
-        estimates: this.#estimates,
-        strategies: [...strategies.keys()],
-        gate,
-        credentials,
-        servers,
-        knowledge: this.#knowledge,
-        redactor,
-        pool: this.#cpu,
-      });
-    };
-    // Without a module to load, wrong options are refused at once.
-    if (options.setup === undefined) this.#host = Promise.resolve(openHost({}));
-    this.#loadHost = async () => openHost(options.setup === undefined ? {} : await loadSetup(options.setup.href));
-    const count = threadCount(options);
-    if (count > 0 && outbox !== undefined) {
-      this.#shards = new Shards({
-        count,
-        startThread: (name, control, memory) => {
-          const refs = {
-            limits: this.#limits,
-            credentials: this.#credentials,
-            knowledge: this.#knowledge,
-            mcp: this.#mcp,
-            compactor: this.#compactor,
-            pool: poolRef(this.#cpu),
-          };
-          return startShard({ name, options, control, memory, refs, limited: gate.limited, secrets: [...learned] });
-        },
-        connectWriter: (send) => {
-          void outbox.owner().then(
-            (owner) => send({ type: "owner", owner }),
-            (error: unknown) => send({ type: "writer_failed", reason: String(error) }),
-          );
-          return outbox.connect({
-            onPort: (port) => send({ type: "writer_port", port }, [port]),
-            onFailed: (reason) => send({ type: "writer_failed", reason }),
-          });
-        },
-        onEnded: (client) => {
-          void this.#limits.tell({ type: "client_gone", client }).catch(() => undefined);
-          void this.#mcp.tell({ type: "client_gone", client }).catch(() => undefined);
-        },
-      });
-    }
   }
 
   /**
@@ -308,7 +184,7 @@ export class ConversationManager implements AsyncDisposable {
     // Imported on use, to keep the start of a conversation fast.
     const { importConversation } = await import("./actors/conversation/saved/import-conversation.js");
     // The names of providers in a `setup` module are known when it is loaded.
-    await this.#hostHere();
+    await this.#actors.host();
     return await this.#track(importConversation(this.#importer, path, options));
   }
 
@@ -385,29 +261,11 @@ export class ConversationManager implements AsyncDisposable {
   async #opened(channel: ConversationChannel, request: OpenConversation): Promise<OpenedLink | undefined> {
     let opened: OpenedLink | undefined;
     try {
-      opened = await channel.open((sink) => this.#openIn(request, sink));
+      opened = await channel.open((sink) => this.#actors.open(request, sink));
       return opened;
     } finally {
       if (opened === undefined) this.#channels.delete(channel.id);
     }
-  }
-
-  /** Opens a conversation on a shard, or in this thread. */
-  async #openIn(request: OpenConversation, sink: HandleSink): Promise<OpenedLink | undefined> {
-    if (this.#shards !== undefined) {
-      const ids = request.mode === "create" ? [request.parent?.id] : [request.conversationId];
-      const paths = ids.flatMap((id = "") => {
-        const path = this.#adopted.get(id);
-        return path === undefined ? [] : [{ id, path }];
-      });
-      return await this.#shards.place(request, paths, sink);
-    }
-    return await openConversation(await this.#hostHere(), request, sink);
-  }
-
-  #hostHere(): Promise<ConversationHost> {
-    this.#host ??= this.#loadHost();
-    return this.#host;
   }
 
   /** The conversations and the threads that host them. */
@@ -418,7 +276,7 @@ export class ConversationManager implements AsyncDisposable {
       conversations: live.length,
       awake,
       asleep: live.length - awake,
-      shards: (await this.#shards?.stats()) ?? [],
+      shards: await this.#actors.shardReports(),
     };
   }
 
@@ -446,7 +304,7 @@ export class ConversationManager implements AsyncDisposable {
   /** Uses a file at any path for its conversation; returns the conversation's id. */
   async #adopt(path: string): Promise<string> {
     const id = await this.#store.adopt(path);
-    if (this.#shards !== undefined) this.#adopted.set(id, path);
+    this.#actors.adopt(id, path);
     return id;
   }
 
@@ -597,19 +455,8 @@ export class ConversationManager implements AsyncDisposable {
     await Promise.allSettled(this.#opening);
     await Promise.all([...this.#live.values()].map((conversation) => conversation.shutdown()));
     await (await this.#control)?.close();
-    await this.#shards?.stop();
-    await Promise.all(
-      [this.#compactor, this.#limits, this.#credentials, this.#knowledge, this.#mcp].map((actor) => actor.stop()),
-    );
-    await Promise.all([
-      this.#store.close(),
-      this.#cpu.close(),
-      this.#io.close(),
-      this.#host?.then(
-        (host) => host.close(),
-        () => undefined,
-      ),
-    ]);
+    await this.#actors.stop();
+    await Promise.all([this.#store.close(), this.#cpu.close(), this.#actors.close()]);
     this.#all.close();
   }
 
@@ -636,21 +483,4 @@ async function startControl(options: ControlOptions, log: ManagerOptions["log"])
     log?.(`other processes cannot reach the conversations: ${errorMessage(error)}`);
     return undefined;
   }
-}
-
-/** The number of shards: none if an injected object ties the conversations to this thread. */
-function threadCount({
-  threads = 0,
-  client,
-  recorder,
-  tokenizer,
-  compactionStrategies,
-  providers,
-  tools,
-  hooks,
-  now,
-}: ManagerOptions): number {
-  const injected = [client, recorder, tokenizer, compactionStrategies, providers, tools, hooks, now];
-  if (injected.some((object) => object !== undefined)) return 0;
-  return threads === "auto" ? Math.max(1, availableParallelism() - 1) : threads;
 }
