@@ -82,13 +82,10 @@ export function onAborted(signal: AbortSignal, callback: () => void): () => void
 }
 
 /** Binds an actor to its options and erases its types; the reference around it keeps them. */
-function bindOptions<
-  Op extends Message,
-  A extends Answers<Op>,
-  Options,
-  Msg extends Message,
-  Own extends Message,
->(actor: Actor<Op, A, Options, Msg, Own>, options: Options): Blueprint {
+function bindOptions<Op extends Message, A extends Answers<Op>, Options, Msg extends Message, Own extends Message>(
+  actor: Actor<Op, A, Options, Msg, Own>,
+  options: Options,
+): Blueprint {
   return {
     name: actor.name,
     start: (context) => actor.start(options, context),
