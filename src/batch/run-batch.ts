@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Conversation } from "../actors/conversation/handle.js";
 import type { NewConversation } from "../actors/conversation/open/manager-options.js";
 import { contextKind, isRealUserMessage } from "../base/codex/context-message.js";
-import { interruptedOutput } from "../base/codex/interrupted-output.js";
+import { isInterruptedOutput } from "../base/codex/interrupted-output.js";
 import { errorMessage } from "../base/error-message.js";
 import { ConversationNotFoundError, InvalidInputError } from "../base/errors.js";
 import { check } from "../base/parse.js";
@@ -235,7 +235,7 @@ function progressOf(history: readonly ResponseItem[]): Progress {
   if (last === undefined) return { state: "new", answer: null, attempts: 0 };
   const turn = history.slice(last + 1);
   const attempts = inputs.length;
-  if (turn.some(isInterruptedOutput)) return { state: "unknown", answer: null, attempts };
+  if (turn.some(isInterrupted)) return { state: "unknown", answer: null, attempts };
   const answer = lastAnswer(turn);
   const isEnded = answer !== null && !turn.some(isAbortNote) && turn.at(-1)?.type === "message";
   return isEnded ? { state: "answered", answer, attempts } : { state: "interrupted", answer: null, attempts };
@@ -245,8 +245,8 @@ function isAbortNote(item: ResponseItem): boolean {
   return contextKind(item) === "<turn_aborted>";
 }
 
-function isInterruptedOutput(item: ResponseItem): boolean {
-  return "output" in item && item.output === interruptedOutput;
+function isInterrupted(item: ResponseItem): boolean {
+  return "output" in item && typeof item.output === "string" && isInterruptedOutput(item.output);
 }
 
 function lastAnswer(items: readonly ResponseItem[]): string | null {

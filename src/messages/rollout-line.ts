@@ -73,7 +73,10 @@ export const CodyPayload = z.discriminatedUnion("type", [
     type: z.literal("approval_decided"),
     approval_id: z.string(),
     call_id: z.string(),
+    /** Of `approved_with_arguments`, only `approved` is written here, which earlier releases can read. */
     decision: ReviewDecision,
+    /** The arguments with which the call runs, if the decision changed them. */
+    arguments: z.record(z.string(), z.unknown()).optional(),
   }),
   /**
    * The answer to a request that no turn was waiting with when it came. The turn that asks again applies it, and records

@@ -125,6 +125,100 @@ test.each<{ decision: ReviewDecision; output: string }>([
   expect(lastOutput(provider)).toBe(output);
 });
 
+const changedTo = (args: Readonly<Record<string, unknown>>): ReviewDecision => ({
+  approved_with_arguments: { arguments: args },
+});
+
+test("a decision may change the arguments: these run, the file names them before, and the model is told", async () => {
+  const { conversation, events, runs, provider, tool } = await open([
+    calls("effect", "c1", { what: "it" }),
+    says("ok"),
+    calls("effect", "c2", { what: "that" }),
+  ]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision: changedTo({ what: "that" }) });
+  await events.until("task_complete");
+  expect(runs).toEqual(["that"]);
+  expect(lastOutput(provider)).toBe('did that\n\n[approval] the arguments were changed to {"what":"that"}');
+  const lines = await rolloutLines(conversation.rolloutPath);
+  const decided = lines.findIndex(({ payload }) => payload["type"] === "approval_decided");
+  expect(lines[decided]?.payload).toEqual({
+    type: "approval_decided",
+    approval_id: id,
+    call_id: "c1",
+    decision: "approved",
+    arguments: { what: "that" },
+  });
+  const ran = lines.findIndex(({ payload }) => payload["type"] === "function_call_output");
+  expect(ran).toBeGreaterThan(decided);
+  const history = conversation.getHistory();
+  expect(history).toContainEqual(expect.objectContaining({ call_id: "c1", arguments: '{"what":"it"}' }));
+
+  const home = await copyAsAfterCrash(conversation);
+  const { manager } = await openManager({ home, providers: [scripted([])], tools: [tool], cwd: "/projects" });
+  expect((await manager.resumeConversation(conversation.id)).getHistory()).toEqual(history);
+
+  await conversation.submit("and that, without a change");
+  const again = await events.until("exec_approval_request");
+  expect(again.command).toEqual(["effect", "that"]);
+  await conversation.submit({ type: "exec_approval", id: again.approval_id, decision: "abort" });
+});
+
+test.each<{ args: Readonly<Record<string, unknown>>; output: RegExp }>([
+  { args: { what: 5 }, output: /^effect was not run: the arguments that the approval has set for effect: what: / },
+  { args: { what: "forbidden" }, output: /^effect was not run: forbidden here\n\n\[approval\] the arguments were/ },
+])("changed arguments that are refused run nothing: $args", async ({ args, output }) => {
+  const { tool, runs } = counter();
+  const command: typeof tool.command = (given, scope) => {
+    if (Object(given).what === "forbidden") throw new Error("forbidden here");
+    return tool.command(given, scope);
+  };
+  const provider = scripted([calls("effect", "c1", { what: "it" }), says("ok")]);
+  const { conversation, events } = await openConversation({ provider, tools: [{ ...tool, command }] });
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id, decision: changedTo(args) });
+  await events.until("task_complete");
+  expect(runs).toEqual([]);
+  expect(lastOutput(provider)).toMatch(output);
+});
+
+test.each([
+  ["a function", { what: () => "it" }, "cannot be converted to JSON"],
+  ["too many characters", { what: "x".repeat(1_000_001) }, "at most 1000000 characters"],
+  ["too many levels", { what: JSON.parse("[".repeat(101) + "]".repeat(101)) }, "at most 100 levels"],
+])("arguments with %s are no decision, and the request stays open", async (_what, args, problem) => {
+  const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" }), says("ok")]);
+  await conversation.submit("go");
+  const { approval_id: id } = await events.until("exec_approval_request");
+  await expect(conversation.submit({ type: "exec_approval", id, decision: changedTo(args) })).rejects.toThrow(problem);
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  await events.until("task_complete");
+  expect(runs).toEqual(["it"]);
+});
+
+test("a question of a running call has no arguments to change", async () => {
+  const asking = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({}),
+    run: async (_args, context) =>
+      JSON.stringify(await context.ask?.({ argv: ["sure?"], cwd: context.cwd }, "to be sure")),
+  });
+  const provider = scripted([calls("effect", "c1", {}), says("ok")]);
+  const { conversation, events } = await openConversation({ provider, tools: [asking] });
+  await conversation.submit("go");
+  const first = await events.until("exec_approval_request");
+  await conversation.submit({ type: "exec_approval", id: first.approval_id, decision: "approved" });
+  const { approval_id: id } = await events.until("exec_approval_request");
+  const refused = conversation.submit({ type: "exec_approval", id, decision: changedTo({}) });
+  await expect(refused).rejects.toThrow(`the question ${id} of a running call has no arguments`);
+  await conversation.submit({ type: "exec_approval", id, decision: "approved" });
+  await events.until("task_complete");
+  expect(lastOutput(provider)).toBe('"approved"');
+});
+
 test("abort refuses the call and ends the turn", async () => {
   const { conversation, events, runs } = await open([calls("effect", "c1", { what: "it" })]);
   await conversation.submit("go");
@@ -396,6 +490,42 @@ test("a call approved before a crash has an unknown outcome, reported once, and 
     });
     await manager.shutdown();
   }
+  expect(runs).toEqual([]);
+});
+
+test("a call approved with other arguments before a crash is reported with them", async () => {
+  const started = new EventTarget();
+  const hang = defineTool({
+    name: "effect",
+    description: "",
+    parameters: z.strictObject({ what: z.string() }),
+    run: () => {
+      started.dispatchEvent(new Event("run"));
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const before = await openConversation({
+    provider: scripted([calls("effect", "a", { what: "one" })]),
+    tools: [hang],
+  });
+  const running = new Promise((resolve) => started.addEventListener("run", resolve));
+  await before.conversation.submit("go");
+  const { approval_id: id } = await before.events.until("exec_approval_request");
+  await before.conversation.submit({ type: "exec_approval", id, decision: changedTo({ what: "other" }) });
+  await running;
+  const home = await copyAsAfterCrash(before.conversation);
+
+  const { runs, tool } = counter();
+  const provider = scripted([says("ok")]);
+  const { manager } = await openManager({ home, providers: [provider], tools: [tool] });
+  const resumed = await manager.resumeConversation(before.conversationId);
+  const events = new EventLog(resumed);
+  await resumed.submit("what happened?");
+  const changed = '[approval] the arguments were changed to {"what":"other"}';
+  expect(await events.until("warning")).toMatchObject({ message: expect.stringContaining(changed) });
+  await events.until("task_complete");
+  const output = `interrupted, result unknown\n\n${changed}`;
+  expect(provider.requests[0]?.input).toContainEqual({ type: "function_call_output", call_id: "a", output });
   expect(runs).toEqual([]);
 });
 

@@ -206,8 +206,9 @@ test("a hook that asks makes the approval show the arguments that it has changed
     },
   });
   await opened.conversation.submit("go");
-  const { approval_id, command, reason } = await opened.events.until("exec_approval_request");
-  expect({ command, reason }).toEqual({ command: ["effect", "that"], reason: "sure?" });
+  const request = await opened.events.until("exec_approval_request");
+  const { approval_id } = request;
+  expect(request).toMatchObject({ command: ["effect", "that"], arguments: { what: "that" }, reason: "sure?" });
   await opened.manager.answerApproval(approval_id, "approved");
   await opened.events.until("task_complete");
   expect(opened.runs).toEqual(["that"]);

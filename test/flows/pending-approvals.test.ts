@@ -76,6 +76,30 @@ test("a request is listed and answered by its id while its conversation is awake
   expect(await manager.listApprovals()).toEqual([]);
 });
 
+test("changed arguments that are recorded for a closed conversation run when it is resumed, without a secret", async () => {
+  const before = await asked();
+  const { home, manager } = await afterCrash(before);
+  const decision = { approved_with_arguments: { arguments: { what: "that" } } };
+  expect(await manager.answerApproval(before.id, decision, { resume: false })).toMatchObject({ status: "recorded" });
+  await manager.shutdown();
+  const after = await managerOf(home, before.cwd);
+  const resumed = await after.manager.resumeConversation(before.conversationId);
+  await new EventLog(resumed).until("task_complete");
+  expect(after.runs).toEqual(["that"]);
+  expect(JSON.stringify(resumed.getHistory())).toContain("the arguments were changed to");
+
+  const other = await afterCrash(before);
+  const what = "password=hunter2x";
+  const secret = { approved_with_arguments: { arguments: { what } } };
+  await other.manager.answerApproval(before.id, secret, { resume: false });
+  await other.manager.shutdown();
+  const last = await managerOf(other.home, before.cwd);
+  const reopened = await last.manager.resumeConversation(before.conversationId);
+  await new EventLog(reopened).until("task_complete");
+  expect(last.runs).toEqual([]);
+  expect(JSON.stringify(reopened.getHistory())).toContain("a secret in its arguments was not written to disk");
+});
+
 test("after a restart, an answer resumes the conversation and the call runs once", async () => {
   const before = await asked();
   const { manager, runs } = await afterCrash(before);

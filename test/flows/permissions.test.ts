@@ -59,6 +59,22 @@ function sh(id: string, command: string, more: object = {}): Reply {
   return calls("shell", id, { command, ...more });
 }
 
+function changedTo(command: string): ReviewDecision {
+  return { approved_with_arguments: { arguments: { command } } };
+}
+
+test("arguments that a decision sets are judged like those of the model", async () => {
+  const opened = await open([sh("a", "echo one"), sh("b", "echo two"), says("ok")], {
+    rules: { deny: ["rm *"], ask: ["echo *"] },
+  });
+  await writeFile(join(opened.cwd, "kept"), "");
+  await play(opened, [changedTo("echo x && rm kept"), changedTo("echo 2; pwd")]);
+  const [refused, changed] = outputs(opened);
+  expect(refused).toMatch(/^shell was not run: .*rm \*/);
+  expect(await readFile(join(opened.cwd, "kept"), "utf8")).toBe("");
+  expect(changed).toContain(`2\n${opened.cwd}`);
+});
+
 describe("in a sandbox", () => {
   test("a command runs without a question, and leaving the sandbox asks with the model's reason", async () => {
     const escalated = { with_escalated_permissions: true, justification: "the registry is needed" };

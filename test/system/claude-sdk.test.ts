@@ -90,6 +90,18 @@ test("a turn with tools: the callback allows one call and refuses another", asyn
   );
 });
 
+test("the callback may change the arguments of a call, and the policy judges them", async () => {
+  const { start, requests } = await openSdk([shell("touch one"), shell("ls"), { text: "Done." }]);
+  const changes: Readonly<Record<string, string>> = { "touch one": "echo changed", ls: "rm -rf kept" };
+  const canUseTool = (_name: string, input: { command: string }) =>
+    Promise.resolve({ behavior: "allow", updatedInput: { ...input, command: changes[input.command] } });
+  const messages = await played(start("look", { canUseTool, disallowedTools: ["Bash(rm:*)"] }));
+  expect(messages.at(-1)).toMatchObject({ subtype: "success", result: "Done.", permission_denials: [] });
+  const results = JSON.stringify(messages.filter(({ type }) => type === "user"));
+  expect(results).toMatch(/changed.*the arguments were changed to.*echo changed.*was not run.*rm/);
+  expect(JSON.stringify(requests.at(-1))).toContain("echo changed");
+});
+
 test("one process answers several messages, and another resumes or copies the conversation", async () => {
   const { start } = await openSdk();
   let next: ((text: string | undefined) => void) | undefined;

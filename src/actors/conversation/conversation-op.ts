@@ -3,13 +3,14 @@ import { resolve, extname } from "node:path";
 import { isInside } from "../../base/fs/path-checks.js";
 import { InvalidInputError } from "../../base/errors.js";
 import { NotRegularError, readRegular, TooLargeError } from "../../base/fs/open-regular.js";
+import { isDeeperThan } from "../../base/is-deeper-than.js";
 import { systemReason } from "../../base/system-error.js";
 import { realRootOf } from "../../config/project/project.js";
 import type { ConversationOp } from "../../messages/actors/conversation.js";
 import type { OutputSchema } from "../../messages/output-schema.js";
 import type { Op } from "../../messages/submission.js";
 import type { InlineInput, UserInput } from "../../messages/user-input.js";
-import { isDeeperThan, maxLineDepth } from "../../rollouts/file/lines.js";
+import { maxLineDepth } from "../../rollouts/file/lines.js";
 
 /**
  * Maximum JSON bytes of one submission. A reader takes a longer line for damage, so a larger submission could be saved

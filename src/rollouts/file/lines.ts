@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { ConversationNotFoundError, InvalidInputError } from "../../base/errors.js";
 import { NotRegularError, openRegular } from "../../base/fs/open-regular.js";
+import { isDeeperThan } from "../../base/is-deeper-than.js";
 import { isRecord } from "../../base/is-record.js";
 import { visible } from "../../base/text/visible.js";
 import { detectLineFormat } from "../formats/lines/detect-format.js";
@@ -69,25 +70,6 @@ export function lineObject(value: unknown): LineObject | undefined {
   if (typeof value["type"] === "string") return value as LineObject;
   const form = detectLineFormat(value);
   return form === undefined ? undefined : { ...value, type: `(${form})` };
-}
-
-/**
- * Whether a value is nested deeper than `levels`. Iterates level by level, because recursion could overflow the
- * stack.
- */
-export function isDeeperThan(value: object, levels: number): boolean {
-  let level = [value];
-  for (let depth = 0; depth < levels; depth += 1) {
-    const next: object[] = [];
-    for (const outer of level) {
-      for (const inner of Object.values(outer) as unknown[]) {
-        if (typeof inner === "object" && inner !== null) next.push(inner);
-      }
-    }
-    if (next.length === 0) return false;
-    level = next;
-  }
-  return true;
 }
 
 /** Returns V8's message up to the position, which is relative to the line. */

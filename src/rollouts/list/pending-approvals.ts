@@ -2,6 +2,7 @@ import { openRegular, readAt } from "../../base/fs/open-regular.js";
 import { isRecord } from "../../base/is-record.js";
 import { jsonOrUndefined } from "../../base/parse.js";
 import { ApprovalRequest, ReviewDecision } from "../../messages/tools/approval.js";
+import { isQuestion } from "../../messages/tools/approval-facts.js";
 
 /** A turn that waits for an approval has little after its request, so most files are read only this far. */
 const firstTailBytes = 8 * 1024;
@@ -81,7 +82,7 @@ function pendingIn(lines: Iterable<string>): SavedApproval | undefined | "unknow
     }
     const request = payload["type"] === "approval_requested" ? ApprovalRequest.safeParse(payload) : undefined;
     // A question that a running call has asked ends with the call.
-    if (request?.success !== true || String(payload["call_id"]).endsWith(`:${String(id)}`)) continue;
+    if (request?.success !== true || isQuestion(request.data)) continue;
     if (decided.has(id)) return undefined;
     const answer = answers.get(id);
     return {

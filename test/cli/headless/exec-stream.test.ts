@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FakeTerminal } from "../../support/cli-terminal.js";
@@ -123,7 +123,6 @@ test("a turn with a call that the program allows", async () => {
 
 test.each([
   ["refuses", { behavior: "deny", message: "not this one" }, "not this one"],
-  ["changes", { behavior: "allow", updatedInput: { command: "echo other" } }, "changed the arguments"],
   ["misunderstands", { behavior: "perhaps" }, "was not understood"],
 ])("a call that the program %s is not run", async (_name, answer, reason) => {
   const program = await Program.start([calls("shell", "call-1", { command: "touch made" }), says("No.")], asking);
@@ -141,6 +140,51 @@ test.each([
     message: { content: [{ content: expect.stringContaining(reason), is_error: true }] },
   });
   await expect(readFile(join(program.terminal.cwd, "made"))).rejects.toThrow("ENOENT");
+});
+
+test("a call runs with the arguments that the program sets", async () => {
+  const program = await Program.start(
+    [
+      calls("shell", "call-1", { command: "touch one" }),
+      calls("write_file", "call-2", { path: "two", content: "2" }),
+      says("Done."),
+    ],
+    asking,
+  );
+  const folder = program.terminal.cwd;
+  program.say("make them");
+  program.answer(await program.question(1), { behavior: "allow", updatedInput: { command: "echo 1 > other" } });
+  const written = { file_path: join(folder, "second"), content: "changed" };
+  program.answer(await program.question(2), { behavior: "allow", updatedInput: written });
+  await program.shows('"type":"result"');
+  expect(await program.end()).toBe(0);
+  expect((await readdir(folder)).toSorted()).toEqual(["other", "second"]);
+  expect(await readFile(join(folder, "second"), "utf8")).toBe("changed");
+  expect(program.messages.at(-1)).toMatchObject({ subtype: "success", permission_denials: [] });
+  const outputs = program.messages.filter(({ type }) => type === "user");
+  const changed = '[approval] the arguments were changed to {"command":"echo 1 > other"}';
+  expect(outputs).toMatchObject([
+    { message: { content: [{ content: expect.stringContaining(changed), is_error: false }] } },
+    { message: { content: [{ content: expect.stringContaining("[approval]"), is_error: false }] } },
+  ]);
+});
+
+test.each([
+  ["forbids", { command: "rm kept" }, "rm"],
+  ["that do not fit", { command: 5 }, "command: "],
+  ["too large to keep", { command: "x".repeat(1_000_001) }, "at most 1000000 characters"],
+])("arguments that it %s run nothing", async (_name, updatedInput, reason) => {
+  const args = ["--disallowedTools", "Bash(rm:*)"];
+  const program = await Program.start([calls("shell", "call-1", { command: "ls" }), says("No.")], [...asking, ...args]);
+  await writeFile(join(program.terminal.cwd, "kept"), "");
+  program.say("look");
+  program.answer(await program.question(1), { behavior: "allow", updatedInput });
+  await program.shows('"type":"result"');
+  expect(await program.end()).toBe(0);
+  expect(await readdir(program.terminal.cwd)).toEqual(["kept"]);
+  expect(program.messages.find(({ type }) => type === "user")).toMatchObject({
+    message: { content: [{ content: expect.stringContaining(reason), is_error: true }] },
+  });
 });
 
 test("a question is refused when the program has closed stdin", async () => {

@@ -1,4 +1,5 @@
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
+import { type ApprovalRequest, isApproval, type ReviewDecision } from "../../../messages/tools/approval.js";
+import { changedArguments, isQuestion } from "../../../messages/tools/approval-facts.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { Publish, Recording } from "../turn/recording.js";
 import { isUnanswered, type ConversationState, type RecordedApproval } from "../state/state.js";
@@ -112,6 +113,8 @@ export class Approvals {
   answer(id: string, decision: ReviewDecision, submissionId: string): string | undefined {
     const open = this.#open.get(id) ?? [...this.#open.values()].find(({ request }) => request.call_id === id);
     if (open !== undefined) {
+      if (isQuestion(open.request) && changedArguments(decision) !== undefined)
+        return `the question ${id} of a running call has no arguments that can be changed`;
       this.#recordDecision(open.request, decision, submissionId);
       open.decide(decision);
       return undefined;
@@ -151,8 +154,10 @@ export class Approvals {
   }
 
   #recordDecision({ approval_id, call_id }: ApprovalRequest, decision: ReviewDecision, submissionId: string): void {
+    const changed = changedArguments(decision);
+    const decided = changed === undefined ? { decision } : { decision: "approved" as const, arguments: changed };
     this.#recording.line(
-      { type: "cody", payload: { type: "approval_decided", approval_id, call_id, decision } },
+      { type: "cody", payload: { type: "approval_decided", approval_id, call_id, ...decided } },
       submissionId,
     );
     this.#settle(approval_id, { status: "answered" });
@@ -181,7 +186,8 @@ function changedText(id: string, newId: string): string {
 }
 
 function decisionText(decision: ReviewDecision | undefined): string {
-  return typeof decision === "object" ? "denied" : (decision ?? "unknown");
+  if (typeof decision === "object") return isApproval(decision) ? "approved" : "denied";
+  return decision ?? "unknown";
 }
 
 function approvalMsg({ changes, ...request }: ApprovalRequest): ApprovalMsg {

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { errorMessage } from "../../../base/error-message.js";
+import { parsed } from "../../../base/parse.js";
+import { mask } from "../../../base/text/redaction.js";
 import { type ApprovalRequest, isApproval, type ReviewDecision } from "../../../messages/tools/approval.js";
+import { changedArguments } from "../../../messages/tools/approval-facts.js";
 import { addKnowledge } from "../../../tools/add-knowledge.js";
 import type { CommandSandbox } from "../../../tools/exec/command-sandbox.js";
 import {
@@ -13,15 +16,28 @@ import {
 } from "../../../tools/policy/approval-policy.js";
 import { type CommandParts, partsOf, ruleForGood } from "../../../tools/policy/judge-command.js";
 import { coveringPattern } from "../../../tools/policy/launchers.js";
-import type { CommandLine } from "../../../tools/tool.js";
+import type { CommandLine, ToolScope } from "../../../tools/tool.js";
 import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
+import { changedArgumentsText, redactedArgumentsProblem } from "./call-items.js";
 import { approvedKeys } from "./policy-context.js";
 import { decideByHooks } from "./tool-hooks.js";
 
 const maxAllowed = 1_000;
 
+/** A call, and what the decision about it was made for. */
+export interface JudgedCall {
+  readonly call: RunnableCall;
+  readonly command: CommandLine;
+  /** Paths that the call may read only because it was approved. */
+  readonly readable: readonly string[];
+  /** Texts of hooks and of the approval, which the model gets with the output. */
+  readonly notes: readonly string[];
+}
+
 interface ApprovedCall {
   readonly type: "approved";
+  /** The call that runs instead, because the decision changed its arguments. */
+  readonly changed?: JudgedCall;
   /** Whether the user was asked just now. */
   readonly wasAsked: boolean;
   /** The sandbox in which the call's commands run; absent if they run outside. */
@@ -62,12 +78,50 @@ export async function approveCall(
   const request = await approvalRequest(call, command, verdict.reason, parts, context);
   const hooked = await decideByHooks(call, request, command, context);
   const decision = hooked ?? (await askUser(request, call, context));
+  const changed = changedArguments(decision);
+  if (changed !== undefined) return await approveChanged(call, changed, context);
   if (decision === "approved_for_session") {
     const places = { commands: policy.commands, sandbox: policy.sandbox, isOutside };
     remember([key, ...(parts === undefined ? [] : await approvedKeys(parts, places))], context);
   }
   await allowForGood(decision, parts, policy, context);
   return endOfRefusedCall(decision, call, context) ?? { ...approved, wasAsked: hooked === undefined };
+}
+
+/** The call with other arguments. They are approved as they are, so that only a refusal of the policy keeps it from running. */
+async function approveChanged(
+  call: RunnableCall,
+  changed: Readonly<Record<string, unknown>>,
+  context: CallContext,
+): Promise<CallEnd | ApprovedCall> {
+  const { name, tool } = call;
+  const note = `[approval] ${context.maskOutput(changedArgumentsText(changed))}`;
+  const refused = (reason: string): CallEnd => {
+    return { type: "output", text: `${name} was not run: ${reason}\n\n${note}`, success: false };
+  };
+  // The decision may come from the file.
+  if (call.isLeftOver && JSON.stringify(changed).includes(mask)) return refused(redactedArgumentsProblem);
+  try {
+    const args = parsed(tool.parameters, changed, `the arguments that the approval has set for ${name}`);
+    const changedCall = { ...call, args, changedArguments: changed };
+    const command = await tool.command(args, scopeOf(context));
+    const verdict = await judge(changedCall, command, context);
+    if (verdict.type === "refuse") return refused(verdict.reason);
+    const readable = verdict.type === "ask" ? readPaths(command) : [];
+    const sandbox = verdict.isOutside ? {} : await sandboxOf(context);
+    const judged = { call: changedCall, command, readable, notes: [note] };
+    return { type: "approved", changed: judged, ...sandbox, wasAsked: true };
+  } catch (error) {
+    return refused(errorMessage(error));
+  }
+}
+
+export function readPaths({ access }: CommandLine): readonly string[] {
+  return access?.type === "read" ? access.paths : [];
+}
+
+export function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
+  return { cwd, sandbox, privatePaths, isJudged: true };
 }
 
 async function sandboxOf(context: CallContext): Promise<{ readonly sandbox?: CommandSandbox }> {
@@ -147,6 +201,7 @@ async function approvalRequest(
     tool: call.name,
     command: [...argv],
     cwd,
+    ...(call.changedArguments === undefined ? {} : { arguments: call.changedArguments }),
     ...(changes === undefined ? {} : { changes }),
     ...(parts === undefined ? {} : await offers(parts, context)),
   };

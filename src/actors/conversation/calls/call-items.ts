@@ -2,15 +2,19 @@ import { errorMessage } from "../../../base/error-message.js";
 import { isRecord } from "../../../base/is-record.js";
 import { jsonValue, parsed } from "../../../base/parse.js";
 import { mask } from "../../../base/text/redaction.js";
+import { shortened } from "../../../base/text/truncate.js";
 import type { ResponseItem, ToolOutputContent } from "../../../messages/response-item.js";
 import type { Tool } from "../../../tools/tool.js";
 import type { ConversationState, RecordedApproval } from "../state/state.js";
 
 /** The model must repeat the call: the file does not contain its real arguments. */
-const redactedArgumentsProblem = "not run: a secret in its arguments was not written to disk; make the call again";
+export const redactedArgumentsProblem =
+  "not run: a secret in its arguments was not written to disk; make the call again";
 
 /** Maximum number of calls of one answer that are run. */
 const maxCallsPerAnswer = 128;
+
+const maxShownChars = 2_000;
 
 /** An item that requests a tool call. */
 export type RunnableCallItem = Extract<
@@ -156,6 +160,8 @@ export type PreparedCall =
       readonly tool: Tool;
       readonly args: unknown;
       readonly isLeftOver: boolean;
+      /** The arguments before they were parsed, if they are not those of the model's call. */
+      readonly changedArguments?: Readonly<Record<string, unknown>>;
       /** The permission that hooks gave it. */
       readonly hookPermission?: { readonly decision: "allow" | "ask"; readonly reason: string };
     }
@@ -183,6 +189,11 @@ export function prepareCall(
   } catch (error) {
     return { type: "refused", call, reason: `${errorMessage(error)}; nothing was run` };
   }
+}
+
+/** Tells the model about changed arguments; they are recognized by their beginning. */
+export function changedArgumentsText(changed: Readonly<Record<string, unknown>>): string {
+  return `the arguments were changed to ${shortened(JSON.stringify(changed), maxShownChars)}`;
 }
 
 function writtenArguments(call: RunnableCallItem): string {

@@ -9,13 +9,13 @@ import { removedItems } from "../../../rollouts/file/history.js";
 import { WholeOutput } from "../../../tools/exec/whole-output.js";
 import type { OpenedSandbox } from "../../../sandbox/sandboxes.js";
 import type { PolicyDecision } from "../../../tools/policy/approval-policy.js";
-import type { CommandLine, ToolContext, ToolScope, EarlierItem } from "../../../tools/tool.js";
+import type { CommandLine, ToolContext, EarlierItem } from "../../../tools/tool.js";
 import type { Settings } from "../state/settings.js";
 import type { ActiveTurn } from "../state/live-state.js";
 import type { TurnBudget } from "../turn/turn-budget.js";
 import { type ChangedTurn, TurnChanges } from "../turn/turn-changes.js";
 import type { ConversationContext } from "../conversation-context.js";
-import { approveCall, askDuringCall, judge } from "./approve-call.js";
+import { approveCall, askDuringCall, judge, type JudgedCall, readPaths, scopeOf } from "./approve-call.js";
 import type { CallEnd, CallContext, RunnableCall } from "./call-context.js";
 import { OutputStore } from "./output-store.js";
 import { afterTool, beforeTool, hookedDecision } from "./tool-hooks.js";
@@ -131,7 +131,7 @@ async function runCalls(
   callContext: CallContext,
   record: (item: ResponseItem) => void,
 ): Promise<CallsEnd> {
-  let group: JudgedCall[] = [];
+  let group: CallWithVerdict[] = [];
   const finishGroup = async (): Promise<CallsEnd> => {
     const running = group;
     group = [];
@@ -157,11 +157,11 @@ async function runCalls(
 }
 
 async function runGroup(
-  group: readonly JudgedCall[],
+  group: readonly CallWithVerdict[],
   callContext: CallContext,
   record: (item: ResponseItem) => void,
 ): Promise<CallsEnd> {
-  const ends = await Promise.all(group.map((call) => runJudgedCall(call, callContext)));
+  const ends = await Promise.all(group.map((call) => runOrEnd(call, callContext)));
   // Recorded in call order, so that the same work produces the same history.
   for (const [index, end] of ends.entries()) {
     const call = group[index]?.prepared.call;
@@ -175,20 +175,12 @@ async function runGroup(
 }
 
 /** A call with the decision about it; without one, it does not run, and `end` says why. */
-type JudgedCall =
+type CallWithVerdict =
   | { readonly prepared: PreparedCall; readonly verdict?: undefined; readonly end: CallEnd }
-  | {
-      readonly prepared: RunnableCall;
-      readonly verdict: PolicyDecision;
-      readonly command: CommandLine;
-      /** Paths that the call may read only because it was approved. */
-      readonly readable: readonly string[];
-      /** Texts of hooks, which the model gets with the output. */
-      readonly notes: readonly string[];
-    };
+  | { readonly prepared: RunnableCall; readonly verdict: PolicyDecision; readonly judged: JudgedCall };
 
 /** Runs the hooks before a call, then applies the policy to the call as they leave it. */
-async function judged(prepared: PreparedCall, callContext: CallContext): Promise<JudgedCall> {
+async function judged(prepared: PreparedCall, callContext: CallContext): Promise<CallWithVerdict> {
   if (prepared.type === "refused") {
     return { prepared, end: { type: "output", text: prepared.reason, success: false } };
   }
@@ -207,18 +199,17 @@ async function judged(prepared: PreparedCall, callContext: CallContext): Promise
     return { prepared, end: withNotes(end, notes) };
   }
   const decision = await judge(call, command, callContext);
+  const readable = decision.type === "ask" ? readPaths(command) : [];
   return {
     prepared: call,
-    command,
     verdict: hookedDecision(decision, call, command),
-    readable: decision.type === "ask" ? readPaths(command) : [],
-    notes,
+    judged: { call, command, readable, notes },
   };
 }
 
-async function runJudgedCall(judgedCall: JudgedCall, callContext: CallContext): Promise<CallEnd> {
-  if (judgedCall.verdict === undefined) return judgedCall.end;
-  return withNotes(await runCall(judgedCall, callContext), judgedCall.notes);
+async function runOrEnd(call: CallWithVerdict, callContext: CallContext): Promise<CallEnd> {
+  if (call.verdict === undefined) return call.end;
+  return withNotes(await runCall(call.judged, call.verdict, callContext), call.judged.notes);
 }
 
 function withNotes(end: CallEnd, notes: readonly string[]): CallEnd {
@@ -236,12 +227,10 @@ function outputContent({ text, images = [] }: Extract<CallEnd, { type: "output" 
 }
 
 /** Asks for approval if necessary, saves the call first if it changes something, and runs it. */
-async function runCall(
-  { prepared: call, command, verdict, readable }: Extract<JudgedCall, { verdict: PolicyDecision }>,
-  callContext: CallContext,
-): Promise<CallEnd> {
-  const approval = await approveCall(call, command, verdict, callContext);
+async function runCall(asked: JudgedCall, verdict: PolicyDecision, callContext: CallContext): Promise<CallEnd> {
+  const approval = await approveCall(asked.call, asked.command, verdict, callContext);
   if (approval.type !== "approved") return approval;
+  const { call, command, readable } = approval.changed ?? asked;
   if (callContext.budget.signal.aborted) return { type: "no_output" };
   if (!call.tool.readOnly) {
     // The time budget is paused, so that a turn in a large folder can do as much as one in a small folder.
@@ -269,11 +258,7 @@ async function runCall(
   const end = outputEnd(masked, success);
   const whole = isPart === true ? wholeOutput?.text : end.text === masked ? undefined : masked;
   const notes = await afterTool(call, { success, content: end.text }, callContext);
-  return withNotes({ ...end, images, whole }, notes);
-}
-
-function readPaths({ access }: CommandLine): readonly string[] {
-  return access?.type === "read" ? access.paths : [];
+  return withNotes({ ...end, images, whole }, [...(approval.changed?.notes ?? []), ...notes]);
 }
 
 async function executeTool(
@@ -312,10 +297,6 @@ async function executeTool(
   callContext.running.delete(call.callId);
   updateTurnStatus(callContext);
   return performed ?? { content: warnStillRunning(call, callContext), success: false };
-}
-
-function scopeOf({ settings: { cwd, sandbox }, privatePaths }: CallContext): ToolScope {
-  return { cwd, sandbox, privatePaths, isJudged: true };
 }
 
 /** The status shows one running call for all of them. */

@@ -1,6 +1,5 @@
 import { errorMessage } from "../../../base/error-message.js";
 import { parsed } from "../../../base/parse.js";
-import { shortened } from "../../../base/text/truncate.js";
 import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import type { HookEvent, HookInput } from "../../../messages/hooks.js";
 import type { PolicyDecision } from "../../../tools/policy/approval-policy.js";
@@ -8,9 +7,7 @@ import { protectedReason } from "../../../tools/policy/protected-paths.js";
 import type { CommandLine } from "../../../tools/tool.js";
 import { fromHookInput, matchedNames, toHookTool } from "../hooks/tool-names.js";
 import type { CallContext, CallEnd, RunnableCall } from "./call-context.js";
-
-/** In a note to the model, changed arguments are recognized by their beginning. */
-const maxShownChars = 2_000;
+import { changedArgumentsText } from "./call-items.js";
 
 /** A call after its hooks. */
 interface HookedCall {
@@ -36,8 +33,11 @@ export async function beforeTool(
   const changed = fromHookInput(call.name, outcome.updatedInput);
   try {
     const args = parsed(call.tool.parameters, changed, `the arguments that a hook has set for ${call.name}`);
-    const note = `the arguments were changed to ${shortened(JSON.stringify(changed), maxShownChars)}`;
-    return { call: { ...call, ...permission, args }, notes: [hookNote("PreToolUse", note), ...notes] };
+    const changedCall = { ...call, ...permission, args, changedArguments: changed };
+    return {
+      call: changedCall,
+      notes: [hookNote("PreToolUse", context.maskOutput(changedArgumentsText(changed))), ...notes],
+    };
   } catch (error) {
     return { end: refused(call, errorMessage(error)), notes };
   }

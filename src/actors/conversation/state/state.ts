@@ -70,6 +70,8 @@ export interface RecordedApproval {
   readonly answer?: ReviewDecision;
   /** The answer that was applied: the call may have run. */
   readonly decision?: ReviewDecision;
+  /** The arguments with which it may have run, if the answer changed them. */
+  readonly changedArguments?: Readonly<Record<string, unknown>>;
 }
 
 /** Whether nobody has answered a request. */
@@ -178,7 +180,9 @@ function applyRecord(
     state.approvals.set(request.call_id, { request, requestedAt: timestamp });
   } else if (payload.type === "approval_decided") {
     const pending = state.approvals.get(payload.call_id);
-    if (pending !== undefined) state.approvals.set(payload.call_id, { ...pending, decision: payload.decision });
+    if (pending === undefined) return;
+    const changed = payload.arguments === undefined ? {} : { changedArguments: payload.arguments };
+    state.approvals.set(payload.call_id, { ...pending, decision: payload.decision, ...changed });
   } else if (payload.type === "approval_answered") {
     const pending = state.approvals.get(payload.call_id);
     if (pending !== undefined && pending.request.approval_id === payload.approval_id && isUnanswered(pending))

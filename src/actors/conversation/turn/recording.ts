@@ -7,7 +7,13 @@ import type { OwnLine } from "../../../messages/rollout-line.js";
 import { onlyExtends } from "../../../rollouts/file/history.js";
 import type { Rollout } from "../../rollout-writer/rollout.js";
 import type { ActiveTurn } from "../state/live-state.js";
-import { type RunnableCallItem, isUndecided, openCalls, callOutputs } from "../calls/call-items.js";
+import {
+  type RunnableCallItem,
+  changedArgumentsText,
+  isUndecided,
+  openCalls,
+  callOutputs,
+} from "../calls/call-items.js";
 import { apply, type ConversationState } from "../state/state.js";
 
 const maxCallChars = 200;
@@ -111,12 +117,15 @@ export class Recording {
   #closeInterrupted(call: RunnableCallItem, submissionId: string): void {
     const approval = this.#state.approvals.get(call.call_id ?? "");
     const hasNotRun = isUndecided(approval) || isRefusal(approval?.decision);
+    const changed = approval?.changedArguments;
+    const note = changed === undefined ? "" : `[approval] ${changedArgumentsText(changed)}`;
     // If the process dies between these two writes, the warning is shown again on resume.
     if (!hasNotRun) {
       const message = `A call was interrupted and its result is unknown; it was not run again: ${callText(call)}`;
-      this.#publish({ type: "warning", message }, submissionId);
+      this.#publish({ type: "warning", message: note === "" ? message : `${message}. ${note}` }, submissionId);
     }
-    for (const payload of callOutputs([call], hasNotRun ? "not run: it was not approved" : interruptedOutput)) {
+    const interrupted = note === "" ? interruptedOutput : `${interruptedOutput}\n\n${note}`;
+    for (const payload of callOutputs([call], hasNotRun ? "not run: it was not approved" : interrupted)) {
       this.line({ type: "response_item", payload }, submissionId);
     }
   }

@@ -4,6 +4,7 @@ import { conversationName } from "../../../base/text/conversation-name.js";
 import { shownId } from "../../../base/text/conversation-id.js";
 import type { Op } from "../../../messages/submission.js";
 import type { Initialize, StreamRequest, StreamUserMessage } from "../../../messages/stream-json.js";
+import { type ApprovalRequest, isApproval } from "../../../messages/tools/approval.js";
 import { sandboxPolicy } from "../../../messages/tools/policy.js";
 import type { UserInput } from "../../../messages/user-input.js";
 import { builtInTools } from "../../../tools/toolbox.js";
@@ -282,9 +283,9 @@ class StreamConversation {
 
   #approver(): Approver {
     return async (request, signal) => {
-      const { tool, call_id: callId, command, reason } = request;
+      const { tool, call_id: callId, reason } = request;
       if (this.#tools.isAllowed(request)) return "approved";
-      const call = this.#messages.callOf(callId) ?? { name: tool, input: { command: command.join(" ") } };
+      const call = this.#askedCall(request);
       const asks = permissionModes[this.#mode].asks && this.#context.flags.permissionPromptTool !== undefined;
       if (!asks) {
         this.#messages.denied(callId, call);
@@ -293,10 +294,20 @@ class StreamConversation {
       const question = { tool_name: call.name, input: call.input, tool_use_id: callId };
       const why = reason ? { decision_reason: reason } : {};
       const answer = await this.#connection.ask({ subtype: "can_use_tool", ...question, ...why }, signal);
-      const decision = "reason" in answer ? refused(answer.reason) : decisionOf(answer.response, call.input);
-      if (decision !== "approved") this.#messages.denied(callId, call);
+      const decision =
+        "reason" in answer ? refused(answer.reason) : decisionOf(answer.response, { tool, input: call.input });
+      if (!isApproval(decision)) this.#messages.denied(callId, call);
       return decision;
     };
+  }
+
+  /** The call that a request is about, as the program knows it; with the arguments that a hook has set, if one has. */
+  #askedCall({ tool, call_id: callId, command, arguments: changed }: ApprovalRequest) {
+    if (changed !== undefined) {
+      const { tool_name: name, tool_input: input } = toHookTool(tool, changed, this.#conversation.settings.cwd);
+      return { name, input };
+    }
+    return this.#messages.callOf(callId) ?? { name: tool, input: { command: command.join(" ") } };
   }
 
   async #serve(request: Exclude<StreamRequest, Initialize>): Promise<object> {

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { matchedNames } from "../../../actors/conversation/hooks/tool-names.js";
+import { fromHookInput, matchedNames } from "../../../actors/conversation/hooks/tool-names.js";
+import { errorMessage } from "../../../base/error-message.js";
+import { parsed } from "../../../base/parse.js";
 import { importClaudeSettings } from "../../../config/permissions/import-claude.js";
 import { textOf } from "../../../config/permissions/permissions-file.js";
-import type { ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
+import { type ApprovalRequest, ReviewDecision } from "../../../messages/tools/approval.js";
 import { PermissionAnswer } from "../../../messages/stream-json.js";
 import type { ApprovalPolicy, SandboxMode } from "../../../messages/tools/policy.js";
 import { prefixProblem } from "../../../tools/policy/launchers.js";
@@ -120,16 +122,27 @@ function hiddenBy(only: readonly string[] | undefined, tools: readonly Tool[]): 
   return tools.filter((tool) => !kept(tool)).map(({ name }) => name);
 }
 
-/** The program's answer as a decision. cody runs a call as the model wrote it, so a changed input is a refusal. */
-export function decisionOf(answer: unknown, input: Readonly<Record<string, unknown>>): ReviewDecision {
-  const parsed = PermissionAnswer.safeParse(answer);
-  if (!parsed.success) return refused("the program's answer to the permission request was not understood");
-  if (parsed.data.behavior === "deny") {
-    return parsed.data.interrupt === true ? "abort" : refused(parsed.data.message);
+interface AskedCall {
+  readonly tool: string;
+  /** The arguments that the program was asked about. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** The program's answer as a decision. */
+export function decisionOf(answer: unknown, { tool, input }: AskedCall): ReviewDecision {
+  const given = PermissionAnswer.safeParse(answer);
+  if (!given.success) return refused("the program's answer to the permission request was not understood");
+  if (given.data.behavior === "deny") {
+    return given.data.interrupt === true ? "abort" : refused(given.data.message);
   }
-  const { updatedInput } = parsed.data;
+  const { updatedInput } = given.data;
   if (updatedInput === undefined || updatedInput === null || isDeepStrictEqual(updatedInput, input)) return "approved";
-  return refused("the program changed the arguments of the call, and cody runs calls only as they were written");
+  const decision = { approved_with_arguments: { arguments: fromHookInput(tool, updatedInput) } };
+  try {
+    return parsed(ReviewDecision, decision, "the program's answer to the permission request");
+  } catch (error) {
+    return refused(errorMessage(error));
+  }
 }
 
 const maxReasonChars = 10_000;

@@ -164,6 +164,7 @@ export class StreamMessages {
         return this.#call(item.call_id, item.name, { input: item.input });
       case "function_call_output":
       case "custom_tool_call_output":
+        if (item.success === false) this.#failedCalls.add(item.call_id);
         return this.#output(item.call_id, item.output);
       default:
         return [];

@@ -1,4 +1,4 @@
-import { interruptedOutput } from "../../../base/codex/interrupted-output.js";
+import { isInterruptedOutput } from "../../../base/codex/interrupted-output.js";
 import { counted } from "../../../base/text/counted.js";
 import { LineReader } from "../../../base/text/shown-lines.js";
 import { visible } from "../../../base/text/visible.js";
@@ -26,7 +26,6 @@ const maxTailLines = 50;
 const maxEntries = 2_000;
 
 /** The outputs of calls that did not end by themselves. */
-const interruptedOutputs: ReadonlySet<string> = new Set(["aborted by the user", interruptedOutput]);
 const codeFence = /^\s*(?:`{3,}|~{3,})[ \t]*(\S+)/gm;
 
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
@@ -413,7 +412,7 @@ export class ConversationState {
     const [first = ""] = text.trimStart().split("\n");
     const lineCount = text === "" ? 0 : text.trimEnd().split("\n").length;
     const isRefused = success === false && /refused|denied|rejected/.test(first);
-    const isInterrupted = interruptedOutputs.has(text.trim());
+    const isInterrupted = text.trim() === "aborted by the user" || isInterruptedOutput(text.trim());
     this.#addTool({
       title: call.title,
       ...(isInterrupted ? { outcome: "interrupted" } : {}),

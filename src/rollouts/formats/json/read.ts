@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { ImportError } from "../../../base/errors.js";
+import { isDeeperThan } from "../../../base/is-deeper-than.js";
 import { isRecord, fieldsOf, textOf } from "../../../base/is-record.js";
 import { jsonOrUndefined } from "../../../base/parse.js";
 import { ResponseItem, type ContentPart, type MessageItem, withCodexParts } from "../../../messages/response-item.js";
-import { isDeeperThan, maxLineDepth, withoutMark } from "../../file/lines.js";
+import { maxLineDepth, withoutMark } from "../../file/lines.js";
 import { codyExportRecords, isCodyExport } from "./cody-export.js";
 import { type Fields, nonBlankText, blocksOf, imagePart, messageOf, outputOf, textPart } from "../import/parts.js";
 import type { Losses, ReadSource, SourceFacts, SourceRecord } from "../import/source.js";
