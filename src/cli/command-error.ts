@@ -27,7 +27,15 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
+/** Replaced by the help of the command that was typed. */
+const seeHelp = "See: cody --help";
+
 /** An error in the command line itself. */
 export function usageError(message: string, ...hints: string[]): CommandError {
-  return new CommandError(message, exitCodes.usage, hints.length > 0 ? hints : ["See: cody --help"]);
+  return new CommandError(message, exitCodes.usage, hints.length > 0 ? hints : [seeHelp]);
+}
+
+/** The hints of an error for somebody who typed the command with this name. */
+export function hintsFor({ hints }: CommandError, name: string): string[] {
+  return hints.map((hint) => (hint === seeHelp && name !== "" ? `See: cody ${name} --help` : hint));
 }

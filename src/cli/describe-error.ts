@@ -8,7 +8,7 @@ import {
   InvalidInputError,
 } from "../base/errors.js";
 import { errorMessage } from "../base/error-message.js";
-import { CommandError, exitCodes } from "./command-error.js";
+import { CommandError, exitCodes, hintsFor } from "./command-error.js";
 import { shortened } from "../base/text/truncate.js";
 import { systemProblem } from "../base/system-error.js";
 import { visible } from "../base/text/visible.js";
@@ -23,9 +23,9 @@ interface ErrorDescription {
   readonly unexpected: boolean;
 }
 
-/** The text and the exit code for an error. */
-export function describeError(error: unknown): ErrorDescription {
-  if (error instanceof CommandError) return expected(error.exitCode, error.message, ...error.hints);
+/** The text and the exit code for an error of a command. */
+export function describeError(error: unknown, command = ""): ErrorDescription {
+  if (error instanceof CommandError) return expected(error.exitCode, error.message, ...hintsFor(error, command));
   if (error instanceof InvalidInputError) return expected(exitCodes.usage, error.message);
   if (error instanceof ImportError) return expected(exitCodes.failed, visible(error.message));
   if (error instanceof FailureError) {

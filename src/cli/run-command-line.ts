@@ -39,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], processTerminal: T
     const paths = { home, codexHome: codex, projectRoots };
     return await runCommand(parsed, { ...diagnostics, ...paths, terminal, runCommandLine, args, flags });
   } catch (error) {
-    return await report(error, diagnostics);
+    return await report(error, parsed.name, diagnostics);
   } finally {
     await diagnostics.close();
     unlisten();
@@ -108,8 +108,8 @@ function homeOf(terminal: Terminal, flags: GivenFlags): string {
   return codyHome({ env, homedir: env["CODY_HOME"] ? "" : terminal.homedir });
 }
 
-async function report(error: unknown, diagnostics: Diagnostics): Promise<number> {
-  const { lines, exitCode, unexpected } = describeError(error);
+async function report(error: unknown, command: string, diagnostics: Diagnostics): Promise<number> {
+  const { lines, exitCode, unexpected } = describeError(error, command);
   if (unexpected) {
     const stack = error instanceof Error ? error.stack : undefined;
     diagnostics.log("error", lines.join(" "), stack === undefined ? {} : { stack });
@@ -120,7 +120,7 @@ async function report(error: unknown, diagnostics: Diagnostics): Promise<number>
 
 /** After an uncaught error the state of the running command is unknown, so it is not awaited. */
 async function crash(error: unknown, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
-  await report(error, diagnostics);
+  await report(error, "", diagnostics);
   await diagnostics.close();
   terminal.exit(exitCodes.unexpected);
 }

@@ -200,7 +200,7 @@ test("--help works even with an invalid number", async () => {
   expect(await cli.run(["list", "--limit", "many", "--help"])).toMatchObject({ code: 0, stderr: "" });
   expect(await cli.run(["list", "--limit", "many"])).toMatchObject({
     code: 2,
-    stderr: "✗ --limit: expected a whole number from 1 to 999999999, not 'many'\n  See: cody --help\n",
+    stderr: "✗ --limit: expected a whole number from 1 to 999999999, not 'many'\n  See: cody list --help\n",
   });
 });
 
@@ -278,4 +278,18 @@ test("a command's type has exactly the flags it declares", () => {
   type Undeclared = Pick<CommandFlags<"list">, "model">;
   const values: readonly (Undeclared | typeof declared)[] = [declared];
   expect(values).toEqual([{ limit: 3, all: false }]);
+});
+
+test.each([
+  ["approvals show", "approvals show: the id of a request is missing", "cody approvals"],
+  ["approvals answer", "approvals answer: the id of a request is missing", "cody approvals"],
+  ["approvals answer 5f0c", "approvals answer: the answer is missing", "yes|always|project|no|stop"],
+  ["completion", "Missing argument: shell, one of bash, zsh, fish, man", "cody help completion"],
+  ["exec resume", "Missing argument: id", "cody exec resume <id>|--last"],
+  ["daemon begin", "daemon begin: expected start", "See: cody daemon --help"],
+])("cody %s names what is missing and what to do", async (typed, problem, next) => {
+  const { code, stderr } = await (await Cli.open()).run(typed.split(" "));
+  expect(code).toBe(2);
+  expect(stderr).toContain(problem);
+  expect(stderr).toContain(next);
 });

@@ -50,7 +50,7 @@ test("fork reports an invalid turn and an unknown turn", async () => {
   const id = await withTurns(cli, ["first"]);
   expect(await cli.run(["fork", id, "--after-turn", "two"])).toMatchObject({
     code: 2,
-    stderr: "✗ --after-turn: expected a whole number from 1 to 999999999, not 'two'\n  See: cody --help\n",
+    stderr: "✗ --after-turn: expected a whole number from 1 to 999999999, not 'two'\n  See: cody fork --help\n",
   });
   expect(await cli.run(["fork", id, "--after-turn", "2"])).toMatchObject({
     code: 1,

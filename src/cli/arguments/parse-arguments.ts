@@ -1,7 +1,7 @@
 import { cac } from "cac";
 import { nearestName } from "../../base/text/nearest-name.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
-import { type CommandError, usageError } from "../command-error.js";
+import { CommandError, hintsFor, usageError } from "../command-error.js";
 import { amountFlag, numberFlag } from "../format.js";
 import {
   type CommandGroup,
@@ -43,8 +43,18 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
   const isStream = given.some(({ name }) => name === "outputFormat" || name === "inputFormat");
   const named = commandOf(words);
   const command = isPrint || (isStream && named.name === "") ? { name: "exec" as const, args: words } : named;
-  const { name } = command;
-  const args = [...command.args, ...behindDashes];
+  try {
+    return parsedCommand({ ...command, words, behindDashes, given });
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(error.message, error.exitCode, hintsFor(error, command.name));
+  }
+}
+
+function parsedCommand(scanned: Scanned & ReturnType<typeof commandOf>): ParsedCommand {
+  const { name, words, behindDashes, given } = scanned;
+  const isPrint = given.some((flag) => flag.name === "print");
+  const args = [...scanned.args, ...behindDashes];
   const [first = ""] = words;
   const flagsOfCommand = isPrint ? given.filter((flag) => flag.name !== "print") : given;
   for (const flag of flagsOfCommand) checkFlag(flag, name, first);

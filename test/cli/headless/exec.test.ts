@@ -41,6 +41,20 @@ test("--quiet leaves stderr to problems, and -o writes the answer to a file too"
   expect(await readFile(join(terminal.cwd, "answer.txt"), "utf8")).toBe("Done.");
 });
 
+test.each([
+  ["no/answer.txt", "there is no folder"],
+  [".", "it is a folder"],
+  ["file/answer.txt", ""],
+])("-o %s is refused before anything is sent", async (file, reason) => {
+  const provider = scripted([]);
+  const terminal = await FakeTerminal.open(provider, { notTTY: ["stdin", "stdout", "stderr"] });
+  await writeFile(join(terminal.cwd, "file"), "");
+  expect(await terminal.run("exec", "do it", "--no-stdin", "-o", file)).toBe(2);
+  expect(terminal.errors).toContain(`--output ${join(terminal.cwd, file)}: cannot write the answer: ${reason}`);
+  expect(terminal.errors).toContain("Nothing was sent");
+  expect(provider.requests).toEqual([]);
+});
+
 test("without arguments, and for a dash, stdin is the prompt", async () => {
   const cli = await Cli.open();
   const env = wireEnv(await mockLlm());

@@ -1,5 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { access, constants, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Conversation } from "../../../actors/conversation/handle.js";
 import { systemReason } from "../../../base/system-error.js";
 import type { Event, EventMsg } from "../../../messages/event.js";
@@ -40,6 +40,7 @@ export async function execCommand(given: ExecContext): Promise<number> {
   const context = unattended(withCostLimit(given));
   const schema = await schemaOf(context);
   const { resumes, words } = requestOf(context);
+  if (context.flags.output !== undefined) await checkWritable(resolve(context.terminal.cwd, context.flags.output));
   for (const key of unknownOverrides(context.flags.config).filter((name) => !ignoredSettings.has(name))) {
     await context.tell(`--config ${key} is ignored: cody has no such setting`);
   }
@@ -83,7 +84,7 @@ function requestOf({ args, flags }: ExecContext): ExecRequest {
   }
   if (flags.last) return { resumes: "latest", words: others };
   const [id, ...words] = others;
-  if (id === undefined) throw usageError("Missing argument: id", 'Usage: cody exec resume <id> "your message"');
+  if (id === undefined) throw usageError("Missing argument: id", 'Usage: cody exec resume <id>|--last "your message"');
   return { resumes: { id }, words };
 }
 
@@ -235,6 +236,32 @@ class ExecRun {
       throw new CommandError(`Cannot write the answer to ${path}: ${systemReason(error)}`, exitCodes.failed);
     });
   }
+}
+
+/** Reports before the turn is paid for that its answer cannot be written. */
+async function checkWritable(path: string): Promise<void> {
+  const problem = await writeProblem(path);
+  if (problem === undefined) return;
+  throw new CommandError(`--output ${path}: cannot write the answer: ${problem}`, exitCodes.usage, [
+    "Nothing was sent. Choose a file in a folder that exists and is writable",
+  ]);
+}
+
+async function writeProblem(path: string): Promise<string | undefined> {
+  try {
+    const existing = await stat(path).catch(undefinedIfMissing);
+    if (existing?.isDirectory() === true) return "it is a folder";
+    if (existing === undefined && (await stat(dirname(path)).catch(undefinedIfMissing)) === undefined)
+      return `there is no folder ${dirname(path)}`;
+    await access(existing === undefined ? dirname(path) : path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return systemReason(error);
+  }
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }
 
 function isAnswer(outcome: TurnOutcome): boolean {

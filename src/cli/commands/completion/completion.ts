@@ -10,7 +10,10 @@ export async function completionCommand(context: ContextOf<"completion">): Promi
   const { completionKinds, isCompletionKind } = await import("./grammar.js");
   const [kind = ""] = context.args;
   if (!isCompletionKind(kind)) {
-    throw usageError(`Expected one of ${completionKinds.join(", ")}, not '${kind}'`, "See: cody help completion");
+    const kinds = completionKinds.join(", ");
+    const problem =
+      kind === "" ? `Missing argument: shell, one of ${kinds}` : `Expected one of ${kinds}, not '${kind}'`;
+    throw usageError(problem, "See: cody help completion");
   }
   const script = await scripts[kind]();
   await printResult(context, { text: script.trimEnd(), json: { kind, text: script } });

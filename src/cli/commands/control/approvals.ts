@@ -46,6 +46,14 @@ export async function approvalsCommand(context: Context): Promise<number> {
   if (action === "answer" && id !== undefined && answer !== undefined) {
     return await answerRequest(context, id, [answer, ...words]);
   }
+  const missing = id === undefined ? "the id of a request" : "the answer";
+  if (action === "answer" || (action === "show" && id === undefined)) {
+    throw usageError(
+      `approvals ${action}: ${missing} is missing`,
+      "Usage: cody approvals show ID | answer ID yes|always|project|no|stop",
+      "List the open ones: cody approvals",
+    );
+  }
   throw usageError(
     `approvals ${action}: expected list, show ID, or answer ID yes|always|project|no|stop`,
     'For example: cody approvals answer 5f0c no "use rg instead"',

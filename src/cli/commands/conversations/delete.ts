@@ -40,7 +40,7 @@ async function chosen(
   }
   if (problems.length === 0) return [...found.values()];
   if (context.args.length === 1) throw problems[0];
-  const described = problems.map(describeError);
+  const described = problems.map((problem) => describeError(problem));
   const unexpected = described.findIndex((each) => each.unexpected);
   if (unexpected !== -1) throw problems[unexpected];
   const messages = described.map(({ lines }) => lines.map((line) => line.replace(/^✗ |^ +/, "")));

@@ -47,6 +47,7 @@ async function tokensOf(context: ContextOf<"login">, facts: LoginFacts, signal: 
   const { redirectUri } = callback;
   const url = authorizeUrl(facts, secrets, redirectUri);
   await context.tell(`Open this URL in a browser on this machine and log in:\n\n${url}\n`);
+  await context.tell("Waiting for the login, for at most 10 minutes; Ctrl-C cancels");
   const visit = await callback.visit(loginTimeoutMs, signal);
   const transport = createTransport(context.terminal.env);
   try {
