@@ -340,7 +340,7 @@ export const settingsTable = {
     default: true,
     scope: "project",
     section: "knowledge",
-    description: "whether knowledge of a project is saved and given to models: [cli.md](cli.md#knowledge)",
+    description: "whether knowledge of a project is saved and given to models: [context.md](context.md#knowledge)",
   },
   "knowledge.injectionBudget": {
     schema: (s) => s.number().int().nonnegative().max(1_000_000),
