@@ -225,6 +225,14 @@ function unknownCommand(typed: string, meant: string): string {
   return `✗ Unknown command '${typed}'. Did you mean ${meant}?\n  ${asPrompt}\n  See: cody help\n`;
 }
 
+test.each(["hello there", "test it", "read README.md", "fix this"])(
+  "two words of which the first is only a little like a command are a message: %s",
+  (text) => {
+    const typed = text.split(" ");
+    expect(parseArguments(typed)).toMatchObject({ name: "", args: typed });
+  },
+);
+
 test("a single word is never a prompt, because it may be a mistyped command", async () => {
   const cli = await Cli.open();
   const { code, stdout, stderr } = await cli.run(["frobnicate"]);
@@ -284,6 +292,7 @@ test.each([
   ["approvals show", "approvals show: the id of a request is missing", "cody approvals"],
   ["approvals answer", "approvals answer: the id of a request is missing", "cody approvals"],
   ["approvals answer 5f0c", "approvals answer: the answer is missing", "yes|always|project|no|stop"],
+  ["knowledge add", "the text is empty", "cody knowledge add"],
   ["completion", "Missing argument: shell, one of bash, zsh, fish, man", "cody help completion"],
   ["exec resume", "Missing argument: id", "cody exec resume <id>|--last"],
   ["daemon begin", "daemon begin: expected start", "See: cody daemon --help"],

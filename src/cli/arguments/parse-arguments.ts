@@ -1,4 +1,5 @@
 import { cac } from "cac";
+import { distance } from "fastest-levenshtein";
 import { nearestName } from "../../base/text/nearest-name.js";
 import { quotedWord } from "../../base/text/quoted-command.js";
 import { CommandError, hintsFor, usageError } from "../command-error.js";
@@ -117,8 +118,20 @@ function checkPrompt(words: readonly string[]): void {
   const [first] = words;
   if (first === undefined) return;
   const isSentence = /\S\s+\S/.test(first);
-  const isMistyped = !isSentence && (words.length === 1 || (words.length === 2 && nearestCommand(first) !== undefined));
+  const isMistyped = !isSentence && (words.length === 1 || (words.length === 2 && isTypo(first)));
   if (isMistyped) throw unknownCommand(first);
+}
+
+/** Whether a word is a command with one letter wrong or two exchanged. "Hello there" is a message. */
+function isTypo(word: string): boolean {
+  const near = nearestCommand(word);
+  return (
+    near !== undefined && (distance(word.toLowerCase(), near) === 1 || sortedLetters(word) === sortedLetters(near))
+  );
+}
+
+function sortedLetters(word: string): string {
+  return Array.from(word.toLowerCase()).toSorted().join("");
 }
 
 /** A flag as it was typed. */

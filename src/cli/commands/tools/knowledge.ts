@@ -41,7 +41,9 @@ export async function knowledgeCommand(context: ContextOf<"knowledge">): Promise
 
 /** Saves knowledge entered by a person. */
 async function addToKnowledge(context: ContextOf<"knowledge">): Promise<number> {
-  const newEntry = check(NewKnowledge, await entryFromFlags(context), "knowledge");
+  const given = await entryFromFlags(context);
+  if (given["content"] === "") throw usageError("knowledge: the text is empty", 'Usage: cody knowledge add "text"');
+  const newEntry = check(NewKnowledge, given, "knowledge");
   const store = await openProjectStore(context);
   const entries = await readEntries(context, store);
   const entry = await saveOrExplain(async () => {
