@@ -2,10 +2,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { bundle } from "./bundle.mjs";
+import { bundle, replaceFile } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -18,6 +19,7 @@ export const library = {
   rollouts: "src/public/rollouts.ts",
   testing: "src/public/testing.ts",
 };
+const encodings = ["cl100k_base", "o200k_base"];
 const outbox = "src/actors/rollout-writer/outbox.ts";
 
 /** Bundles the code; the man page and the type declarations are only needed in a package, and these take longer. */
@@ -43,6 +45,7 @@ export async function build({ declarations }) {
     bundle({ format: "esm", input: library, directory: "dist", buildId }),
     bundle({ format: "cjs", input: sourcesOf(common), directory: "dist", together, buildId }),
     bundle({ format: "cjs", input: sourcesOf(rare), directory: "dist", buildId }),
+    ...encodings.map(writeVocabulary),
   ]);
   await chmod(main, 0o755);
   if (!declarations) return;
@@ -50,6 +53,19 @@ export async function build({ declarations }) {
   await writeFile(join(dist, "cody.1"), page);
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   await promisify(execFile)(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+}
+
+/** Writes the tokens of an encoding by rank, each as a byte with its length and its bytes, as `BytePairs` reads them. */
+async function writeVocabulary(encoding) {
+  const source = createRequire(import.meta.url).resolve(`gpt-tokenizer/data/${encoding}.tiktoken`);
+  const lines = (await readFile(source, "utf8")).trimEnd().split("\n");
+  const tokens = lines.map((line, rank) => {
+    const [token, ranked] = line.split(" ");
+    if (Number(ranked) !== rank) throw new Error(`${source} has no token of rank ${rank}`);
+    return Buffer.from(token, "base64");
+  });
+  const entries = tokens.flatMap((token) => [Uint8Array.of(token.length), token]);
+  await replaceFile(join(dist, `encodings/${encoding}.bin`), Buffer.concat(entries));
 }
 
 /** The modules that a file imports statically, without its dynamic imports. */

@@ -110,7 +110,7 @@ function groupsOf(together) {
 }
 
 /** Replaces a file atomically, because a process or thread may be starting from it. */
-async function replaceFile(path, contents) {
+export async function replaceFile(path, contents) {
   await mkdir(dirname(path), { recursive: true });
   // Two bundles may write the same chunk at once, so each write has its own temporary name.
   const temporary = `${path}.${randomUUID()}.tmp`;

@@ -22,7 +22,7 @@ const maxParallelJobs = 4;
 export type CpuPool = Pick<Pool<CpuJobs>, "run">;
 
 const mebibyte = 1024 * 1024;
-/** A tokenizer takes a hundred megabytes in each thread. */
+/** Each thread takes tens of megabytes. */
 const maxThreads = 4;
 
 /** Opens the pool for computation. It starts no thread before the first job. */

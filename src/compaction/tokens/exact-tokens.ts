@@ -1,3 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
+import { builtFile } from "../../base/fs/built-file.js";
+import { BytePairs } from "./byte-pairs.js";
 import type { Encoding } from "./estimate-tokens.js";
 
 /** Longer runs make every known tokenizer quadratic: a hundred thousand spaces would take seconds. */
@@ -9,21 +13,26 @@ export const maxRun = 256;
  */
 const kinds = [/[\p{L}\p{M}]+/uy, /\s+/uy, /[^\s\p{L}\p{N}]+/uy];
 
-const pieces = new RegExp(`[^]{1,${maxRun}}`, "gu");
+const runParts = new RegExp(`[^]{1,${maxRun}}`, "gu");
 
-/** User text is never a special token, whatever it looks like. */
-const ordinary = { disallowedSpecial: new Set<string>() };
+/** How an encoding splits a text before it encodes the pieces. */
+const pieceOf = { cl100k_base: CL100K_TOKEN_SPLIT_REGEX, o200k_base: O200K_TOKEN_SPLIT_REGEX } satisfies Record<
+  Encoding,
+  RegExp
+>;
 
-/** Loaded on first use and only in worker threads: an encoding takes 100 ms to load and tens of megabytes. */
-const encoders = {
-  cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
-  o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
-} satisfies Record<Encoding, () => Promise<unknown>>;
+const loaded = new Map<Encoding, BytePairs>();
 
 /** Counts the tokens of texts exactly, except that runs longer than `maxRun` are counted in pieces. */
 export async function exactTokens(texts: readonly string[], encoding: Encoding): Promise<number[]> {
-  const { countTokens } = await encoders[encoding]();
-  return texts.map((text) => cutRuns(text).reduce((sum, piece) => sum + countTokens(piece, ordinary), 0));
+  const encoder = loaded.get(encoding) ?? (await load(encoding));
+  loaded.set(encoding, encoder);
+  return texts.map((text) => cutRuns(text).reduce((sum, piece) => sum + encoder.count(piece), 0));
+}
+
+/** Takes 10 ms and 4 MB, so only worker threads do it. */
+async function load(encoding: Encoding): Promise<BytePairs> {
+  return new BytePairs(await readFile(builtFile(`encodings/${encoding}.bin`)), pieceOf[encoding]);
 }
 
 /** Splits a text so that no piece has a run of one character kind longer than `maxRun`; ordinary text is one piece. */
@@ -42,7 +51,7 @@ function cutsOf(text: string, kind: RegExp): number[] {
     const { from, to } = runAround(text, place, kind);
     let end = from;
     // Counts code points, so that no surrogate pair is split.
-    for (const [piece] of to - from > maxRun ? text.slice(from, to).matchAll(pieces) : []) {
+    for (const [piece] of to - from > maxRun ? text.slice(from, to).matchAll(runParts) : []) {
       end += piece.length;
       if (end < to) cuts.push(end);
     }
