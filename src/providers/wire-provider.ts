@@ -1,8 +1,8 @@
 import type { WireApi } from "../messages/settings/config.js";
 import type { ModelEvent, ModelRequest } from "../messages/model.js";
 import type { Provider } from "./provider.js";
-import type { Transport } from "./transport/transport.js";
-import type { WireConnection, WireStream } from "./transport/request-head.js";
+import { defaultIdleMs, type Transport } from "./transport/transport.js";
+import type { MakeHead, WireConnection, WireStream } from "./transport/request-head.js";
 
 /** A connection whose transport is created on first use. */
 interface LazyConnection extends Omit<WireConnection, "transport"> {
@@ -10,18 +10,34 @@ interface LazyConnection extends Omit<WireConnection, "transport"> {
 }
 
 /** Each one loads its vendor's SDK, so a process imports only those it uses. */
-const streams: Readonly<Record<WireApi, () => Promise<WireStream>>> = {
-  responses: async () => (await import("./responses/stream.js")).openaiResponses,
-  chat: async () => (await import("./chat/stream.js")).openaiChat,
-  messages: async () => (await import("./messages/stream.js")).anthropicMessages,
+const apis: Readonly<Record<WireApi, () => Promise<{ readonly stream: WireStream; readonly head: MakeHead }>>> = {
+  responses: async () => {
+    const { openaiResponses: stream, head } = await import("./responses/stream.js");
+    return { stream, head };
+  },
+  chat: async () => {
+    const { openaiChat: stream, head } = await import("./chat/stream.js");
+    return { stream, head };
+  },
+  messages: async () => {
+    const { anthropicMessages: stream, head } = await import("./messages/stream.js");
+    return { stream, head };
+  },
 };
+
+/** Loads the code of an API and its SDK, by building the head of a request that is not sent. */
+export async function loadWireApi(api: WireApi, transport: Transport): Promise<void> {
+  const { head } = await apis[api]();
+  const connection = { provider: api, api, baseUrl: undefined, transport, credential: () => undefined };
+  await head(connection, undefined, defaultIdleMs);
+}
 
 /** A model behind a wire API. */
 export function wireProvider(lazy: LazyConnection): Provider {
   let open: Provider["stream"] | undefined;
 
   async function load(): Promise<Provider["stream"]> {
-    const [stream, transport] = await Promise.all([streams[lazy.api](), lazy.transport()]);
+    const [{ stream }, transport] = await Promise.all([apis[lazy.api](), lazy.transport()]);
     const connection: WireConnection = { ...lazy, transport };
     return (request, signal) => stream(connection, request, signal);
   }

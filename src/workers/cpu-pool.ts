@@ -39,6 +39,7 @@ export function openCpuPool(): Pool<CpuJobs> {
     maxYoungHeapMb: 8,
     idleMs: 30_000,
     deadlineMs: {
+      load_encoding: 10_000,
       count_tokens: 30_000,
       condense_rollout: 60_000,
       extract_summary: 10_000,
@@ -63,6 +64,7 @@ function usableCores(): number {
 
 /** The jobs of the pool for computation. */
 export type CpuJobs = {
+  readonly load_encoding: { readonly input: { readonly encoding: Encoding }; readonly output: null };
   readonly count_tokens: {
     readonly input: { readonly texts: readonly string[]; readonly encoding: Encoding };
     readonly output: { readonly counts: readonly number[] };

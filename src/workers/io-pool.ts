@@ -17,7 +17,7 @@ export const ioPoolLimits: Omit<PoolOptions<IoJobs>, "entry"> = {
   jobsPerThread: 8,
   maxHeapMb: 512,
   idleMs: 30_000,
-  deadlineMs: { summarize: 120_000 },
+  deadlineMs: { load_provider: 10_000, summarize: 120_000 },
   graceMs: 2_000,
   maxWaiting: 64,
   maxJobBytes: 16 * mebibyte,
@@ -39,6 +39,11 @@ export function openIoPool(): IoPool {
 
 /** The jobs of the pool for waiting. */
 export type IoJobs = {
+  /** Loads what a request to the target needs. */
+  readonly load_provider: {
+    readonly input: Pick<WireTarget, "kind" | "api" | "env"> | OfflineTarget;
+    readonly output: null;
+  };
   readonly summarize: {
     readonly input: {
       readonly target: SummaryTarget;
@@ -50,21 +55,25 @@ export type IoJobs = {
 };
 
 /** The model to ask, as plain data for a thread. */
-export type SummaryTarget =
-  | {
-      readonly kind: "wire";
-      readonly provider: string;
-      readonly api: WireApi;
-      /** Undefined: the vendor's default address. */
-      readonly baseUrl: string | undefined;
-      /** Undefined if none is needed. Only this job may use it, and no outcome contains it. */
-      readonly credential: Credential | undefined;
-      /** Explains where the credential comes from and how to change it. */
-      readonly origin?: string | undefined;
-      /** The proxy variables; a thread must not see the rest of the environment. */
-      readonly env: Readonly<Record<string, string>>;
-    }
-  | { readonly kind: "offline" };
+export type SummaryTarget = WireTarget | OfflineTarget;
+
+interface WireTarget {
+  readonly kind: "wire";
+  readonly provider: string;
+  readonly api: WireApi;
+  /** Undefined: the vendor's default address. */
+  readonly baseUrl: string | undefined;
+  /** Undefined if none is needed. Only this job may use it, and no outcome contains it. */
+  readonly credential: Credential | undefined;
+  /** Explains where the credential comes from and how to change it. */
+  readonly origin?: string | undefined;
+  /** The proxy variables; a thread must not see the rest of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface OfflineTarget {
+  readonly kind: "offline";
+}
 
 /** Asks a model for a summary in a thread of the pool; a failure of the thread is an outcome too. */
 export async function summarizeInThread(

@@ -39,6 +39,7 @@ export class Pool<Jobs extends JobTable> {
   readonly #waiting = new Set<JobCall>();
   readonly #running = new Set<JobCall>();
   #bytes = 0;
+  #isPreparing = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: PoolOptions<Jobs>) {
@@ -71,6 +72,19 @@ export class Pool<Jobs extends JobTable> {
     } finally {
       signal?.removeEventListener("abort", abort);
     }
+  }
+
+  /**
+   * Starts a thread ahead of time and runs a job in it that loads what later jobs need. They wait for it, because they
+   * would start another thread that has to load the same. Does nothing while jobs are running.
+   */
+  async prepare<Name extends keyof Jobs & string>(job: Name, input: Jobs[Name]["input"]): Promise<void> {
+    if (this.#running.size > 0) return;
+    const prepared = this.run(job, input);
+    this.#isPreparing = true;
+    await prepared;
+    this.#isPreparing = false;
+    this.#startNext();
   }
 
   /** Cancels all jobs and ends the threads; afterwards every job is refused. */
@@ -121,7 +135,7 @@ export class Pool<Jobs extends JobTable> {
   }
 
   get #hasRoom(): boolean {
-    return this.#running.size < this.#options.threads * this.#options.jobsPerThread;
+    return !this.#isPreparing && this.#running.size < this.#options.threads * this.#options.jobsPerThread;
   }
 }
 

@@ -3,17 +3,17 @@ import type { SummaryRequest } from "../compaction/summary/request-summary.js";
 import { offlineProvider } from "../providers/offline/provider.js";
 import type { Provider } from "../providers/provider.js";
 import type { Transport } from "../providers/transport/transport.js";
-import { wireProvider } from "../providers/wire-provider.js";
+import { loadWireApi, wireProvider } from "../providers/wire-provider.js";
 import type { StoredSummary } from "./history-jobs.js";
 import type { IoJobs, SummaryTarget } from "./io-pool.js";
 import type { JobBodies } from "./jobs.js";
 import { summarize } from "./summarize.js";
 
 /**
- * Creates the job's implementation for one thread. The connections belong to the thread, so that the next summary can
+ * Creates the jobs' implementations for one thread. The connections belong to the thread, so that the next summary can
  * reuse them; the provider belongs to the job, because it holds the key or token.
  */
-export function summaryJob(): JobBodies<IoJobs>["summarize"] {
+export function summaryJobs(): JobBodies<IoJobs> {
   const transports = new Map<string, Promise<Transport>>();
   const transportFor = (env: Readonly<Record<string, string>>): Promise<Transport> => {
     const proxies = JSON.stringify(env);
@@ -21,8 +21,14 @@ export function summaryJob(): JobBodies<IoJobs>["summarize"] {
     transports.set(proxies, transport);
     return transport;
   };
-  return async ({ target, request, retry }, signal) =>
-    summarize(providerOf(target, transportFor), await builtRequest(request), { signal, retry });
+  return {
+    load_provider: async (target) => {
+      if (target.kind === "wire") await loadWireApi(target.api, await transportFor(target.env));
+      return null;
+    },
+    summarize: async ({ target, request, retry }, signal) =>
+      summarize(providerOf(target, transportFor), await builtRequest(request), { signal, retry }),
+  };
 }
 
 /** Reads the history of a request that is still in its rollout. */

@@ -28,6 +28,26 @@ test("jobs run in as many threads as allowed", async () => {
   expect(await waiting).toEqual({ ok: true, value: "waited" });
 });
 
+test("jobs wait while a thread is prepared for them, and run in it", async () => {
+  const pool = openPool({ threads: 2 });
+  const bell = new JobChannel();
+  const prepared = pool.prepare("wait", { channel: bell.channel });
+  const jobs = [threadOf(pool), threadOf(pool)];
+  await bell.began();
+  expect(pool.waiting).toBe(2);
+  bell.release();
+  await prepared;
+  const [first] = await Promise.all(jobs);
+  expect(first).toMatchObject({ ok: true });
+  expect(pool.waiting).toBe(0);
+});
+
+test("jobs run after a preparation that failed", async () => {
+  const pool = openPool();
+  void pool.prepare("exit", 7);
+  expect(await pool.run("echo", "after")).toEqual({ ok: true, value: "after" });
+});
+
 test("waiting jobs run in order", async () => {
   const pool = openPool();
   const ended: number[] = [];

@@ -165,7 +165,7 @@ describe("an abort", () => {
 
 test("a summary that takes too long is ended with its connection", async () => {
   const server = await serve((response) => begin(response));
-  const pool = openPool({ deadlineMs: { summarize: 1_000 } });
+  const pool = openPool({ deadlineMs: { ...ioPoolLimits.deadlineMs, summarize: 1_000 } });
   const outcome = await ask(pool, chatAt(server));
   expect(outcome).toMatchObject({ status: "failed", failure: { code: "deadline", retryable: false } });
   await expect.poll(() => server.open.size).toBe(0);

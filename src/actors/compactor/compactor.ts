@@ -24,8 +24,9 @@ import type {
   SummaryOutcome,
 } from "../../messages/actors/compactor.js";
 import type { KnownFacts } from "../../messages/model.js";
-import type { CpuPool } from "../../workers/cpu-pool.js";
+import type { CpuJobs } from "../../workers/cpu-pool.js";
 import type { IoPool } from "../../workers/io-pool.js";
+import type { Pool } from "../../workers/pool.js";
 import type { RequestGate } from "../limits/limits.js";
 import type { Actor } from "../runtime/actor.js";
 import { HistoryWork } from "./history-work.js";
@@ -39,7 +40,7 @@ const notShorter = "The summary is not shorter than the conversation, so the his
 
 /** The dependencies that messages cannot carry: pools, injected functions, and the way to a provider and its credential. */
 export interface CompactorOptions {
-  readonly cpu: CpuPool;
+  readonly cpu: Pick<Pool<CpuJobs>, "run" | "prepare">;
   readonly io: IoPool;
   readonly gate: RequestGate;
   readonly retry?: RetryPolicy | undefined;
@@ -307,6 +308,12 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
       return await work.summarize(input, { target: op.summary.target, parts, continues: undefined, signal });
     }
 
+    /** If a thread fails here, the job that needs it fails too, and reports it. */
+    async function startThreads({ model, target }: OpOf<"start_threads">): Promise<void> {
+      if (!estimates.isInjected) void options.cpu.prepare("load_encoding", { encoding: encodingOf(model) });
+      summarizer.prepare(await options.provider(target));
+    }
+
     return {
       // Not awaited, like the end of a preparation: no caller waits for it, and the mailbox is bounded.
       count: (op) => {
@@ -350,6 +357,7 @@ export const compactor: Actor<CompactorOp, CompactorAnswers, CompactorOptions, C
         return await summarizer.summarize(await options.provider(summary.target), request, signal).catch(failedOutcome);
       },
       prepare: (op) => prepare(op).catch(() => null),
+      start_threads: (op) => startThreads(op).catch(() => undefined),
       forget: ({ conversationId }) => forget(conversationId),
       [Symbol.asyncDispose]: async () => {
         for (const { conversationId, generation, preparation } of histories.values()) {

@@ -44,6 +44,13 @@ export class Summarizer {
     this.#retry = retry;
   }
 
+  /** Starts a thread that can ask the model, if it is asked in a thread. */
+  prepare(summarizer: SummaryProvider): void {
+    if (summarizer.kind === "provider") return;
+    const target = summarizer.kind === "wire" ? { ...summarizer, access: undefined } : summarizer;
+    void this.#io.prepare("load_provider", target);
+  }
+
   /** Asks a model when the request limits allow it. Never throws: failures are outcomes. */
   async summarize(
     summarizer: SummaryProvider,

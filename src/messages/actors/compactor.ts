@@ -116,6 +116,8 @@ export const CompactorOp = z.discriminatedUnion("type", [
   }),
   /** Begins a summary ahead of time; answers with null if there is nothing to prepare. Its end is an event. */
   z.object({ type: z.literal("prepare"), ...history, summary: SummaryOptions }),
+  /** Starts the threads of a compaction that is likely to follow, so that it need not wait for them. */
+  z.object({ type: z.literal("start_threads"), model: z.string(), target: ModelTarget }),
   /** Drops everything about a conversation and aborts its prepared summary. */
   z.object({ type: z.literal("forget"), conversationId: z.string() }),
 ]);

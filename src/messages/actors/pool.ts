@@ -6,6 +6,7 @@ export const PoolOp = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("run"),
     job: z.enum([
+      "load_encoding",
       "count_tokens",
       "condense_rollout",
       "extract_summary",

@@ -4,7 +4,7 @@ import { openaiHead } from "../openai-client.js";
 import { wireAnswer } from "../wire-answer.js";
 import type { WireStream } from "../transport/request-head.js";
 
-const head = openaiHead("/chat/completions");
+export const head = openaiHead("/chat/completions");
 
 /**
  * OpenAI's Chat Completions API, which most other servers speak too. Uses the SDK's types, authentication and address.

@@ -7,14 +7,14 @@ import { anthropicRequest } from "./request-body.js";
 
 const vendorUrl = "https://api.anthropic.com";
 
-const anthropicHead = cachedHead("/v1/messages", anthropicClient);
+export const head = cachedHead("/v1/messages", anthropicClient);
 
 /** Anthropic's Messages API, and servers that resemble it. Uses the SDK's types, authentication and address. */
 export const anthropicMessages: WireStream = (connection, request, signal) =>
   wireAnswer(
     connection,
     {
-      head: anthropicHead,
+      head,
       body: () => anthropicRequest(request),
       decoder: (context) => new AnthropicDecoder(request.model, context),
     },

@@ -4,7 +4,7 @@ import { responsesBody } from "./request-body.js";
 import { wireAnswer } from "../wire-answer.js";
 import type { WireStream } from "../transport/request-head.js";
 
-const head = openaiHead("/responses");
+export const head = openaiHead("/responses");
 
 /** OpenAI's Responses API, and servers that speak it. Uses the SDK's types, authentication and address. */
 export const openaiResponses: WireStream = (connection, request, signal) =>

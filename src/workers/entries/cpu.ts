@@ -13,6 +13,10 @@ lowerThreadPriority();
 const historyJobs = () => import("../history-jobs.js");
 
 export default serveJobs<CpuJobs>({
+  load_encoding: async ({ encoding }) => {
+    await exactTokens([], encoding);
+    return null;
+  },
   count_tokens: async ({ texts, encoding }) => ({ counts: await exactTokens(texts, encoding) }),
   condense_rollout: async (segment) => {
     const condensed = await condenseRollout(segment);

@@ -1,7 +1,7 @@
 import type { IoJobs } from "../io-pool.js";
 import { serveJobs } from "../jobs.js";
-import { summaryJob } from "../summary-job.js";
 import { refuseOtherBuild } from "../same-build.js";
+import { summaryJobs } from "../summary-job.js";
 
 refuseOtherBuild();
-export default serveJobs<IoJobs>({ summarize: summaryJob() });
+export default serveJobs<IoJobs>(summaryJobs());

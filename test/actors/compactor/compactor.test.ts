@@ -172,6 +172,7 @@ describe("a compaction", () => {
           (await slow.asked).finish("The summary");
           return await cpu.run(...job);
         },
+        prepare: async () => undefined,
       },
     });
     const items = Array.from({ length: 100 }, () => [long, assistant("one")]).flat();

@@ -2,15 +2,16 @@ import { text } from "node:stream/consumers";
 import { getHeapSnapshot } from "node:v8";
 import type { IoJobs } from "../../../src/workers/io-pool.js";
 import { serveJobs } from "../../../src/workers/jobs.js";
-import { summaryJob } from "../../../src/workers/summary-job.js";
+import { summaryJobs } from "../../../src/workers/summary-job.js";
 
-const summarize = summaryJob();
+const jobs = summaryJobs();
 
 /** The real pool threads, except for model names that make the thread die or search its memory. */
 export default serveJobs<IoJobs>({
+  ...jobs,
   summarize: async (input, signal) => {
     const { request } = input;
-    if ("source" in request) return await summarize(input, signal);
+    if ("source" in request) return await jobs.summarize(input, signal);
     switch (request.model) {
       case "exit":
         return process.exit(7);
@@ -22,7 +23,7 @@ export default serveJobs<IoJobs>({
       case "remember":
         return { status: "done", text: await remembered(request.prompt), truncatedCount: 0, usage: undefined };
       default:
-        return await summarize(input, signal);
+        return await jobs.summarize(input, signal);
     }
   },
 });

@@ -212,7 +212,9 @@ export class AutoCompaction {
     if (!this.#size.isCounted) {
       tellCompactor(this.#context, { type: "count", ...(await historyRequest(this.#context, this.#settings)) });
     }
-    if (!this.#isBackground || active <= this.#limit * prepareFrom || this.#preparation !== undefined) return;
+    if (active <= this.#limit * prepareFrom) return;
+    if (!this.#isBackground) return startCompactionThreads(this.#context, this.#request);
+    if (this.#preparation !== undefined) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
     if (cell.state.compaction?.trigger !== "undo") await this.#prepare(signal);
   }
@@ -233,6 +235,13 @@ export class AutoCompaction {
     if (!isEnded) cell.preparation = { generation, cut, status: "running" };
     publish({ type: "compaction_prepare", strategy, estimated_tokens: tokens }, this.#submissionId);
   }
+}
+
+function startCompactionThreads(
+  context: ConversationContext,
+  { settings, summarizer }: Pick<CompactionRequest, "settings" | "summarizer">,
+): void {
+  tellCompactor(context, { type: "start_threads", model: settings.model, target: modelTarget(summarizer ?? settings) });
 }
 
 /** Notes what the compactor has found out about the history, unless the history was replaced since. */
@@ -257,6 +266,7 @@ export async function compactHistory(
 ): Promise<CompactionOutcome> {
   const { publish } = context;
   const { trigger, submissionId } = request;
+  if (!request.usesPrepared) startCompactionThreads(context, request);
   const plan = request.plan ?? (await askForPlan(context, request, signal));
   if (signal.aborted && plan.status === "failed") return { status: "aborted" };
   const block = await compactionBlock(context, request, signal);
