@@ -19,8 +19,8 @@ let starts: readonly Start[] = [];
  * Serializes a request body, which has more fields than these two. The bytes of its start are encoded once for many
  * requests.
  */
-export function requestChunks({ instructions, tools, ...rest }: StartFields): readonly [Uint8Array, string] {
-  return [startOf({ instructions, tools }).bytes, JSON.stringify(rest).slice(1)];
+export function requestChunks({ instructions, tools, ...rest }: StartFields): readonly [Uint8Array, Uint8Array] {
+  return [startOf({ instructions, tools }).bytes, Buffer.from(JSON.stringify(rest).slice(1))];
 }
 
 function startOf(fields: StartFields): Start {

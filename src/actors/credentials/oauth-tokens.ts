@@ -66,7 +66,7 @@ async function post(
   { transport, deadlineMs }: TokenEndpoint,
 ): Promise<TokenOutcome> {
   const headers = { "content-type": tokenRequest.type, accept: "application/json" };
-  const posted = transport.post({ url: new URL(tokenUrl), headers }, () => [tokenRequest.body]);
+  const posted = transport.post({ url: new URL(tokenUrl), headers }, () => [Buffer.from(tokenRequest.body)]);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;

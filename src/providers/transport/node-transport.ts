@@ -162,7 +162,7 @@ class ProxiedConnections implements Connections {
       const response = await undici.request(url, {
         method: "POST",
         headers,
-        body: Buffer.concat(body().map((chunk) => Buffer.from(chunk))),
+        body: Buffer.concat(body()),
         dispatcher,
         signal: controller.signal,
         // The caller has deadlines of its own.
@@ -246,7 +246,7 @@ export async function readText(body: Readable, maxBytes: number): Promise<string
 }
 
 function bytesOf(chunks: RequestContent): number {
-  return chunks.reduce((sum, chunk) => sum + Buffer.byteLength(chunk), 0);
+  return chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Resolves with the response once its headers have arrived. */

@@ -66,8 +66,11 @@ export interface Transport {
   close(): void;
 }
 
-/** The content of a request, in pieces that are sent one after another. */
-export type RequestContent = readonly (string | Uint8Array)[];
+/**
+ * The content of a request, in pieces that are sent one after another. Bytes, because the socket would encode a string
+ * again after its length was computed.
+ */
+export type RequestContent = readonly Uint8Array[];
 
 /** The URL and headers of a request: the same for all requests of a connection. */
 export interface RequestHead {

@@ -26,7 +26,7 @@ function boundsOf(bounds: Partial<StreamBounds> = {}): StreamBounds {
 }
 
 function startPost(url: string, through = transport): PostedRequest {
-  return through.post({ url: new URL(url), headers: {} }, () => ["{}"]);
+  return through.post({ url: new URL(url), headers: {} }, () => [Buffer.from("{}")]);
 }
 
 function post(url: string, through = transport): Promise<PendingResponse> {
@@ -52,7 +52,7 @@ describe("the response", () => {
       response.end('{"a":"ü"}');
     });
     const head = { url: new URL(`${url}/path?q=1`), headers: { "x-test": "1" } };
-    const response = await transport.post(head, () => ["ü"]).answer;
+    const response = await transport.post(head, () => [Buffer.from("ü")]).answer;
     expect(response.headers["x-request-id"]).toBe("r1");
     expect(await readText(response.body, 1_000)).toBe('{"a":"ü"}');
     expect(requests).toMatchObject([
