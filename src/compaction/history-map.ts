@@ -1,3 +1,4 @@
+import { memoizeByObject } from "../base/memoize.js";
 import { type ResponseItem, isFlagged, isSummary } from "../messages/response-item.js";
 import { contextKey, contextIndexes, isRequest } from "./item-kinds.js";
 import { groupsOf, type ItemGroup, safeCuts } from "./cut/safe-cut.js";
@@ -21,9 +22,6 @@ export interface HistoryMap {
 }
 
 export function mapHistory(items: readonly ResponseItem[], count: CountItem): HistoryMap {
-  const groups = groupsOf(items);
-  const cuts = safeCuts(items, groups);
-  const covered = items.findLastIndex(isSummary) + 1;
   const tokensAt = (place: number): number => {
     const item = items[place];
     return item === undefined ? 0 : count(item);
@@ -36,6 +34,16 @@ export function mapHistory(items: readonly ResponseItem[], count: CountItem): Hi
       for (let place = items.length - 1; place >= from && left >= 0; place--) left -= tokensAt(place);
       return left >= 0;
     },
+    ...structureOf(items),
+  };
+}
+
+/** Remembered, because a compaction is planned several times with better counts of the same items. */
+const structureOf = memoizeByObject((items: readonly ResponseItem[]) => {
+  const groups = groupsOf(items);
+  const cuts = safeCuts(items, groups);
+  const covered = items.findLastIndex(isSummary) + 1;
+  return {
     groups,
     nextCut: nextOf(cuts),
     endCut: cuts.lastIndexOf(true) < covered ? items.length : cuts.lastIndexOf(true),
@@ -43,7 +51,7 @@ export function mapHistory(items: readonly ResponseItem[], count: CountItem): Hi
     context: contextIndexes(items),
     covered,
   };
-}
+});
 
 /**
  * Returns the items before the cut that no summary covers yet, without context, pins and snapshots, which are kept

@@ -229,8 +229,12 @@ export function needsExactCounts(
 ): boolean {
   const { userMessageTokens, keepRecentTokens } = settings;
   const smallest = Math.min(userMessageTokens, keepRecentTokens, context.window * COMPACT_TARGET, context.limit);
-  const tokens = items.reduce((sum, item) => sum + estimate(item) * context.ratio, 0);
-  return tokens * worstEstimate > smallest;
+  let tokens = 0;
+  for (const item of items) {
+    tokens += estimate(item) * context.ratio;
+    if (tokens * worstEstimate > smallest) return true;
+  }
+  return false;
 }
 
 /** Marks Codex's summaries like ours; Codex recognizes them by their first words. */

@@ -147,6 +147,8 @@ export class HistoryWork {
       return facts;
     }
     const items = await this.items();
+    // The messages that led here were handled without a turn of the event loop.
+    await yieldToLoop("begin");
     const { estimates, settings } = this.#parts;
     const { context } = this.#request;
     const isRough = !estimates.isInjected && !needsExactCounts(items, { context, settings, estimate: estimates.of });
@@ -186,6 +188,8 @@ export class HistoryWork {
       stored === undefined
         ? summaryRequestOf(await this.planned(input), parts, continues)
         : { ...stored, parts, continues };
+    // Packing megabytes for a thread takes milliseconds too.
+    await yieldToLoop("continue");
     return await this.#parts.summarizer.summarize(await this.#parts.provider(target), request, signal);
   }
 
