@@ -29,6 +29,8 @@ export class BytePairs {
   #bytes = new Uint8Array();
   #starts = new Uint32Array();
   #pairs = new Uint32Array();
+  /** Remembered, because long runs of a character come in equal pieces. */
+  #joinedLast = { piece: "", tokens: 0 };
 
   constructor(vocabulary: Uint8Array, piece: RegExp) {
     this.#vocabulary = vocabulary;
@@ -53,8 +55,11 @@ export class BytePairs {
   #countPiece(piece: string): number {
     const room = piece.length * maxBytesPerChar;
     if (room > this.#bytes.length) this.#reserve(room);
+    if (piece === this.#joinedLast.piece) return this.#joinedLast.tokens;
     const { written } = this.#encoder.encodeInto(piece, this.#bytes);
-    return this.#tokenAt(0, written) === noToken ? this.#joined(written) : 1;
+    if (this.#tokenAt(0, written) !== noToken) return 1;
+    this.#joinedLast = { piece, tokens: this.#joined(written) };
+    return this.#joinedLast.tokens;
   }
 
   #reserve(bytes: number): void {
