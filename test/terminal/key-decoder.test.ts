@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/cli/terminal/screen/key.js";
 import { type Decoded, KeyDecoder, maxPasteChars } from "../../src/cli/terminal/screen/key-decoder.js";
+import { typing } from "./support/keys.js";
 
 type Modifier = "ctrl" | "alt" | "shift";
 
@@ -121,13 +122,56 @@ describe("KeyDecoder", () => {
     expect(decoder.push(Buffer.from("\u001b"))).toEqual([]);
     expect(decoder.waitMs).toBe(50);
     expect(decoder.flush()).toEqual([key("escape")]);
+    expect(decoder.waitMs).toBe(500);
+    expect(decoder.flush()).toEqual([]);
     expect(decoder.waitMs).toBeUndefined();
   });
 
   it("waits for the rest of a sequence longer than for an Escape key", () => {
     const decoder = new KeyDecoder();
-    decoder.push(Buffer.from("\u001b[1;"));
+    decoder.push(Buffer.from("\u001b["));
     expect(decoder.waitMs).toBe(500);
+    decoder.push(Buffer.from("1;"));
+    expect(decoder.waitMs).toBe(3_000);
+  });
+
+  it("waits longer after ESC while answers of the terminal are on their way", () => {
+    const decoder = new KeyDecoder();
+    decoder.expectsAnswers = true;
+    decoder.push(Buffer.from("\u001b"));
+    expect(decoder.waitMs).toBe(500);
+  });
+
+  it.each<[string, readonly string[], readonly Decoded[]]>([
+    ["a key", ["[A"], [key("up")]],
+    ["a key in pieces", ["[", "1;", "5C"], [key("right", "ctrl")]],
+    ["a focus report before another sequence", ["[I\u001b[B"], [{ type: "focus", isFocused: true }, key("down")]],
+    ["an answer", ["]11;rgb:ff/ff", "/ff\u001b\\"], [{ type: "background", kind: "light" }]],
+    ["a paste", ["[200~a", "b\u001b[201~"], [{ type: "paste", text: "ab" }]],
+    ["an answer in pieces", ["[?62;", "4c"], [{ type: "attributes" }]],
+    ["text that only looks like a key", ["[Add"], typing("[Add")],
+    ["text in brackets", ["[", "x", "]"], typing("[x]")],
+    ["text", ["Open"], typing("Open")],
+  ])("recognizes after the Escape key, in the next moment: %s", (_what, pieces, expected) => {
+    const decoder = new KeyDecoder();
+    decoder.push(Buffer.from("\u001b"));
+    expect(decoder.flush()).toEqual([key("escape")]);
+    expect(pieces.flatMap((piece) => decoder.push(Buffer.from(piece)))).toEqual(expected);
+  });
+
+  it("takes a bracket after the Escape key as text when nothing follows", () => {
+    const decoder = new KeyDecoder();
+    decoder.push(Buffer.from("\u001b"));
+    decoder.flush();
+    expect(decoder.push(Buffer.from("["))).toEqual([]);
+    expect(decoder.flush()).toEqual(typing("["));
+    expect(decoder.push(Buffer.from("A"))).toEqual(typing("A"));
+  });
+
+  it("takes keys after an answer that has lost its end", () => {
+    const decoder = new KeyDecoder();
+    expect(decoder.push(Buffer.from("\u001b]11;rgb:ff"))).toEqual([]);
+    expect(decoder.push(Buffer.from("\u0003"))).toEqual([key("c", "ctrl")]);
   });
 
   it("does not guess while kitty's protocol is on", () => {

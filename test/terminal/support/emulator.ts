@@ -27,6 +27,8 @@ export interface Size {
 export interface EmulatorOptions extends Partial<Size> {
   /** The rows above the screen that are kept. */
   readonly scrollback?: number;
+  /** The colour of the background, `rgb:ffff/ffff/ffff`; without one, the terminal does not answer questions about it. */
+  readonly background?: string | undefined;
 }
 
 /** The private mode that shows the cursor. */
@@ -39,7 +41,7 @@ export class Emulator {
   received = "";
   #isCursorShown = true;
 
-  constructor({ columns = 80, rows = 24, scrollback = 1_000 }: EmulatorOptions = {}) {
+  constructor({ columns = 80, rows = 24, scrollback = 1_000, background }: EmulatorOptions = {}) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback });
     this.#terminal.loadAddon(new unicode11.Unicode11Addon());
     this.#terminal.unicode.activeVersion = "11";
@@ -49,6 +51,10 @@ export class Emulator {
         return false;
       });
     }
+    this.#terminal.parser.registerOscHandler(11, (question) => {
+      if (question === "?" && background !== undefined) this.#terminal.input(`\u001b]11;${background}\u001b\\`, false);
+      return true;
+    });
   }
 
   get columns(): number {

@@ -2,10 +2,13 @@ import * as pty from "@lydell/node-pty";
 import { setTimeout as setTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { Emulator, type EmulatorOptions } from "./emulator.js";
+import { SlowLine } from "./slow-line.js";
 
 export interface PtyProgramOptions extends EmulatorOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The time that each direction between the terminal and the program takes, as over ssh. */
+  readonly latencyMs?: number;
 }
 
 export interface Exit {
@@ -20,22 +23,38 @@ export class PtyProgram implements AsyncDisposable {
   readonly emulator: Emulator;
   readonly ended: Promise<Exit>;
   readonly #pty: pty.IPty;
+  readonly #toProgram: SlowLine | undefined;
+  readonly #toTerminal: SlowLine | undefined;
   readonly #onChange: (() => void)[] = [];
+  #isGone = false;
   #exit: Exit | undefined;
   #drawn: Promise<void> = Promise.resolve();
 
   private constructor(argv: readonly [string, ...string[]], options: PtyProgramOptions) {
-    const { cwd, env } = options;
+    const { cwd, env, latencyMs } = options;
     const [file, ...args] = argv;
     this.emulator = new Emulator(options);
     this.#pty = pty.spawn(file, args, { cols: this.emulator.columns, rows: this.emulator.rows, cwd, env });
     this.emulator.onAnswer((text) => this.type(text));
-    this.#pty.onData((text) => void (this.#drawn = this.#draw(text)));
+    if (latencyMs !== undefined) {
+      this.#toProgram = new SlowLine(latencyMs, (piece) => this.#write(piece));
+      this.#toTerminal = new SlowLine(latencyMs, (piece) => void (this.#drawn = this.#draw(piece)));
+    }
+    this.#pty.onData((text) => {
+      if (this.#toTerminal === undefined) this.#drawn = this.#draw(text);
+      else this.#toTerminal.push(text);
+    });
     this.ended = new Promise((resolve) => {
       this.#pty.onExit((exit) => {
-        this.#exit = exit;
-        this.#changed();
-        resolve(exit);
+        this.#isGone = true;
+        const report = (): void => {
+          this.#exit = exit;
+          this.#changed();
+          resolve(exit);
+        };
+        // Its last words are still on their way.
+        if (this.#toTerminal === undefined) report();
+        else this.#toTerminal.push(report);
       });
     });
   }
@@ -50,7 +69,13 @@ export class PtyProgram implements AsyncDisposable {
 
   /** Types a text; control characters and sequences are keys. */
   type(text: string): void {
-    if (this.#exit === undefined) this.#pty.write(text);
+    if (this.#toProgram === undefined) this.#write(text);
+    else this.#toProgram.push(text);
+  }
+
+  /** Types a text that has been on its way for so long that it arrives now. */
+  arrive(text: string): void {
+    this.#write(text);
   }
 
   /** Calls the listener with what the program writes, before it is drawn. Returns what removes it. */
@@ -61,7 +86,11 @@ export class PtyProgram implements AsyncDisposable {
 
   resize({ columns, rows }: { readonly columns: number; readonly rows: number }): void {
     this.emulator.resize({ columns, rows });
-    this.#pty.resize(columns, rows);
+    const resizePty = (): void => {
+      if (!this.#isGone) this.#pty.resize(columns, rows);
+    };
+    if (this.#toProgram === undefined) resizePty();
+    else this.#toProgram.push(resizePty);
   }
 
   /** Resolves as soon as the visible screen contains the text or matches the pattern. */
@@ -105,13 +134,19 @@ export class PtyProgram implements AsyncDisposable {
   }
 
   kill(signal: NodeJS.Signals): void {
-    if (this.#exit === undefined) this.#pty.kill(signal);
+    if (!this.#isGone) this.#pty.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.kill("SIGKILL");
+    this.#toProgram?.close();
     await this.ended;
+    this.#toTerminal?.close();
     await this.#drawn;
+  }
+
+  #write(text: string): void {
+    if (!this.#isGone) this.#pty.write(text);
   }
 
   async #draw(text: string): Promise<void> {

@@ -8,6 +8,12 @@ import { PtyProgram } from "./pty-program.js";
 
 export interface SessionOptions {
   readonly size?: Partial<Size>;
+  /** The time that each direction between the terminal and cody takes. */
+  readonly latencyMs?: number;
+  /** The colour that the terminal reports, `rgb:ffff/ffff/ffff`. */
+  readonly background?: string;
+  /** Runs cody in this shell command, where it is `"$@"`. */
+  readonly shell?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** The home and project; a new one by default. */
   readonly cli?: Cli;
@@ -45,8 +51,12 @@ export class TerminalSession {
   private constructor(cli: Cli, mock: MockLlm | undefined, args: readonly string[], options: SessionOptions) {
     this.cli = cli;
     this.mock = mock;
-    this.program = PtyProgram.start(commandOf(args), {
+    const { latencyMs, background, shell } = options;
+    const command = commandOf(args);
+    this.program = PtyProgram.start(shell === undefined ? command : ["sh", "-c", shell, "sh", ...command], {
       ...options.size,
+      ...(latencyMs === undefined ? {} : { latencyMs }),
+      ...(background === undefined ? {} : { background }),
       cwd: cli.project,
       env: { ...cli.env, TERM: "xterm-256color", LANG: "C.UTF-8", ...modelEnv(mock), ...options.env },
     });

@@ -15,13 +15,20 @@ const interrupts = new Set(["\u0003", "\u001b[99;5u"]);
 
 /** After this silence, ESC was the Escape key and not the start of a sequence. */
 const escapeMs = 50;
-/** After this silence, the rest of a sequence was lost. */
+/** After this silence, two characters were Alt with a key, and what follows the Escape key is not the rest of its sequence. */
 const sequenceMs = 500;
+/** After this silence, the rest of a sequence was lost: slow connections send it after seconds. */
+const restMs = 3_000;
 /** After this silence, a paste may have lost its end, and Ctrl-C ends it. */
 const pasteMs = 2_000;
 const maxSequence = 256;
 /** Answers with text in them. */
 const maxString = 65_536;
+
+/** A key, report or answer without its ESC, alone or before others: nobody types these within a moment. */
+// oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
+const wholeRest = /^\[(?:[<=>?]?[\d;:]+[A-Za-z~]|[A-DFHIOZ])(?:\u001b|$)|^\[200~|^\]\d+;/;
+const startedRest = /^(?:\[[<=>?]?[\d;:]*|\]\d*)$/;
 
 /** A sequence at the start of the buffer: how long it is and what it means. */
 interface Sequence {
@@ -40,6 +47,10 @@ export class KeyDecoder {
   #paste: PasteText | undefined;
   #isPasteStale = false;
   #isKitty = false;
+  /** The Escape key was reported, and what comes now may be the rest of a sequence that began with its ESC. */
+  #isAfterEscape = false;
+  /** Answers of the terminal are on their way, so that ESC alone is rather the start of one than the Escape key. */
+  expectsAnswers = false;
 
   push(bytes: Uint8Array): Decoded[] {
     const text = this.#utf8.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
@@ -47,6 +58,7 @@ export class KeyDecoder {
     if (this.#isPasteStale && interrupts.has(text)) found.push(...this.#endPaste());
     this.#isPasteStale = false;
     this.#buffer += text;
+    if (this.#isAfterEscape && !this.#addLateRest()) return found;
     while (this.#buffer !== "" && this.#step(found));
     for (const item of found) if (item.type === "kitty_keys") this.#isKitty = item.flags > 0;
     return found;
@@ -55,10 +67,12 @@ export class KeyDecoder {
   /** The silence after which `flush` is due; undefined if nothing is pending. */
   get waitMs(): number | undefined {
     if (this.#paste !== undefined) return this.#isPasteStale ? undefined : pasteMs;
+    if (this.#isAfterEscape) return sequenceMs;
     if (this.#buffer === "") return undefined;
     const isEscape = this.#buffer === escape || this.#buffer === escape + escape;
     // With kitty's protocol the Escape key has a sequence of its own.
-    return isEscape && !this.#isKitty ? escapeMs : sequenceMs;
+    if (isEscape) return this.#isKitty || this.expectsAnswers ? sequenceMs : escapeMs;
+    return this.#buffer.length === 2 ? sequenceMs : restMs;
   }
 
   /** Decides about an unfinished sequence. */
@@ -69,9 +83,26 @@ export class KeyDecoder {
     }
     const pending = this.#buffer;
     this.#buffer = "";
-    if (pending === escape) return [plainKey("escape")];
-    if (pending === escape + escape) return [plainKey("escape"), plainKey("escape")];
+    if (this.#isAfterEscape) {
+      this.#isAfterEscape = false;
+      return Array.from(pending, (character) => characterKey(character));
+    }
+    if (pending === escape || pending === escape + escape) {
+      this.#isAfterEscape = true;
+      return Array.from(pending, () => plainKey("escape"));
+    }
     return pending.length === 2 ? [characterKey(pending.slice(1), true)] : [];
+  }
+
+  /**
+   * Gives what comes right after the Escape key its ESC back if it is the rest of a sequence: then it is no text. False
+   * if more is needed to know that.
+   */
+  #addLateRest(): boolean {
+    if (startedRest.test(this.#buffer)) return false;
+    this.#isAfterEscape = false;
+    if (wholeRest.test(this.#buffer)) this.#buffer = escape + this.#buffer;
+    return true;
   }
 
   /** Takes one thing from the buffer; false if the rest of it has not arrived. */
@@ -205,6 +236,8 @@ function stringSequence(text: string, kind: string): Sequence | undefined {
     const character = text[index];
     if (index > maxString) return { length: index, meaning: [] };
     if (character === bell && kind === "]") return known(index + 1, oscReport(text.slice(2, index)));
+    // No answer contains a control character: the rest of it was lost, and keys follow.
+    if (character !== undefined && character < " " && character !== escape) return { length: index, meaning: [] };
     if (character !== escape) continue;
     const next = text[index + 1];
     if (next === undefined) return undefined;

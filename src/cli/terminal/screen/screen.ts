@@ -59,8 +59,10 @@ const resets = [
 ].join("");
 
 /** Colour of the background, kitty's keys, and the question that every terminal answers, so that it comes last. */
-const questions = "\u001b]11;?\u001b\\\u001b[?u\u001b[c";
-const answersMs = 300;
+const lastQuestion = "\u001b[c";
+const questions = `\u001b]11;?\u001b\\\u001b[?u${lastQuestion}`;
+/** The time for answers: a round trip over a slow connection takes 300 ms and more. */
+const answersMs = 1_000;
 const closeMs = 500;
 const [writeAttempts, writeRetryMs] = [40, 5];
 const usualSize = { columns: 80, rows: 24 };
@@ -68,7 +70,7 @@ const usualSize = { columns: 80, rows: 24 };
 /** The terminal while cody's interactive screen has it: raw input as keys, modes, size, and the painter. */
 export class Screen implements AsyncDisposable {
   readonly painter: Painter;
-  /** Resolves when the terminal has answered, or after 300 ms. A later answer is an event. */
+  /** Resolves when the terminal has answered, or after a second. A later answer is an event. */
   readonly ready: Promise<{ readonly background: Background }>;
   isFocused = true;
   readonly #input: TtyInput;
@@ -79,11 +81,18 @@ export class Screen implements AsyncDisposable {
   readonly #decoder = new KeyDecoder();
   readonly #release: (() => void)[] = [];
   #background: Background = "dark";
-  #onAnswered: (() => void) | undefined;
+  #onAnswered: (() => void)[] = [];
+  /** When the oldest unanswered question was sent, and how many are unanswered. */
+  #asked = { at: 0, count: 0 };
+  #hasKittyKeys = false;
   #silence: NodeJS.Timeout | undefined;
+  #decision: NodeJS.Immediate | undefined;
   #isActive = false;
   #isClosed = false;
+  #isGone = false;
   #isLent = false;
+  /** The modes are off, and the terminal's last answers are awaited. Keys go nowhere. */
+  #isLeaving = false;
   #capture: ((key: Key) => void) | undefined;
 
   private constructor(options: ScreenOptions) {
@@ -106,7 +115,7 @@ export class Screen implements AsyncDisposable {
     });
     this.ready = new Promise((resolve) => {
       const answered = (): void => resolve({ background: this.#background });
-      this.#onAnswered = answered;
+      this.#onAnswered.push(answered);
       const timer = setTimeout(answered, answersMs);
       this.#release.push(() => clearTimeout(timer), answered);
     });
@@ -116,7 +125,7 @@ export class Screen implements AsyncDisposable {
     const screen = new Screen(options);
     screen.#listen();
     screen.#activate();
-    screen.write(questions);
+    screen.#ask(questions);
     return screen;
   }
 
@@ -168,6 +177,7 @@ export class Screen implements AsyncDisposable {
    */
   restore(): void {
     if (!this.#isActive) return;
+    if (this.#isLeaving) return this.#deactivateInput();
     const pending = (this.#output.writableLength ?? 0) > 0 ? cancel : "";
     this.#writeNow(pending + frameOff + this.painter.pause() + modesOff);
     this.#deactivateInput();
@@ -177,8 +187,10 @@ export class Screen implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#isActive) await withinTime(this.painter.close(), closeMs);
-    this.restore();
+    if (this.#isActive) {
+      await withinTime(this.painter.close(), closeMs);
+      await this.#deactivateInOrder();
+    }
     for (const release of this.#release.splice(0)) release();
   }
 
@@ -189,7 +201,11 @@ export class Screen implements AsyncDisposable {
   #listen(): void {
     const onData = (chunk: Uint8Array | string): void =>
       this.#received(this.#decoder.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk));
-    const onEnd = (): void => this.#events.end();
+    const onEnd = (): void => {
+      this.#isGone = true;
+      for (const resolve of this.#onAnswered.splice(0)) resolve();
+      this.#events.end();
+    };
     const onResize = (): void => {
       this.painter.resized();
       this.#events.resize?.();
@@ -201,7 +217,7 @@ export class Screen implements AsyncDisposable {
     this.#release.push(
       () => this.#input.off("data", onData).off("end", onEnd).off("error", onEnd),
       () => this.#output.off("resize", onResize),
-      () => clearTimeout(this.#silence),
+      () => this.#forgetSilence(),
       this.#job.onExit(() => this.restore()),
       this.#job.onStop(() => void this.stop()),
       this.#job.onContinue(() => this.#continue()),
@@ -212,7 +228,7 @@ export class Screen implements AsyncDisposable {
   #continue(): void {
     if (this.#isActive) {
       this.painter.pause();
-      this.write(modesOff);
+      if (!this.#isLeaving) this.write(modesOff);
       this.#deactivateInput();
     }
     this.#reactivate();
@@ -220,15 +236,39 @@ export class Screen implements AsyncDisposable {
 
   #received(items: readonly Decoded[]): void {
     for (const item of items) this.#receive(item);
-    clearTimeout(this.#silence);
+    this.#forgetSilence();
     const { waitMs } = this.#decoder;
-    if (waitMs !== undefined) this.#silence = setTimeout(() => this.#received(this.#decoder.flush()), waitMs);
+    if (waitMs === undefined) return;
+    this.#silence = setTimeout(() => {
+      // After long work, the timer is due before what has arrived meanwhile was read.
+      this.#decision = setImmediate(() => this.#received(this.#decoder.flush()));
+    }, waitMs);
+  }
+
+  #forgetSilence(): void {
+    clearTimeout(this.#silence);
+    clearImmediate(this.#decision);
+  }
+
+  #ask(text: string): void {
+    if (this.#asked.count === 0) this.#asked.at = performance.now();
+    this.#asked.count += 1;
+    this.#decoder.expectsAnswers = true;
+    this.write(text);
+  }
+
+  /** Resolves when the terminal has answered all questions, or when no answer can be expected any more. */
+  async #answered(): Promise<void> {
+    const leftMs = this.#asked.at + answersMs - performance.now();
+    if (this.#asked.count === 0 || leftMs <= 0 || this.#isGone) return;
+    await withinTime(new Promise((resolve) => void this.#onAnswered.push(resolve)), leftMs);
   }
 
   #receive(item: Decoded): void {
     switch (item.type) {
       case "key":
       case "paste":
+        if (this.#isLeaving) break;
         if (this.#capture === undefined) this.#events.key(item);
         else this.#capture(item);
         break;
@@ -241,12 +281,16 @@ export class Screen implements AsyncDisposable {
         this.#events.background?.(item.kind);
         break;
       case "attributes":
-        this.#onAnswered?.();
+        this.#asked.count = Math.max(0, this.#asked.count - 1);
+        if (this.#asked.count > 0) break;
+        this.#decoder.expectsAnswers = false;
+        for (const resolve of this.#onAnswered.splice(0)) resolve();
         break;
       case "paste_cut":
         this.#events.notice?.(`The paste was cut after ${item.keptChars} characters. Name a file instead.`);
         break;
       case "kitty_keys":
+        this.#hasKittyKeys = true;
         break;
     }
   }
@@ -269,6 +313,7 @@ export class Screen implements AsyncDisposable {
 
   #deactivateInput(): void {
     this.#isActive = false;
+    this.#isLeaving = false;
     this.#input.pause();
     try {
       this.#input.setRawMode?.(false);
@@ -278,14 +323,20 @@ export class Screen implements AsyncDisposable {
     setBlocking(this.#output, true);
   }
 
-  /** Like `restore`, after what is still being written. */
+  /**
+   * Like `restore`, after what is still being written, and after what the terminal still sends to cody: answers, and
+   * keys that are encoded in kitty's way. The next program would take them for typed text.
+   */
   async #deactivateInOrder(): Promise<void> {
     if (!this.#isActive) return;
+    this.#isLeaving = true;
     await withinTime(
       this.#send(frameOff + this.painter.pause() + modesOff).catch(() => undefined),
       closeMs,
     );
-    this.#deactivateInput();
+    if (this.#hasKittyKeys && this.#asked.count === 0) this.#ask(lastQuestion);
+    await this.#answered();
+    if (this.#isActive) this.#deactivateInput();
   }
 
   #send(text: string): Promise<void> {
