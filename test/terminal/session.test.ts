@@ -74,6 +74,21 @@ describe("the interactive screen", () => {
     expect(session.mock?.requests).toHaveLength(2);
   });
 
+  it("shows after a resume that a turn was interrupted", async () => {
+    const script = [{ text: "one two three", delayMs: 3_600_000 }];
+    const first = await TerminalSession.open([], { script });
+    await first.enter("begin");
+    await first.shows("Answering");
+    first.type(keys.escape);
+    await first.shows("Interrupted.");
+    first.type(keys.ctrlD);
+    await first.ends();
+    const next = await TerminalSession.open(["resume", "--last"], { cli: first.cli, script });
+    await next.shows("Resumed conversation");
+    await next.prompts();
+    expect(next.text).toContain("› begin\n\n· Interrupted.");
+  });
+
   it("exits with Ctrl-D at an empty prompt", async () => {
     const session = await TerminalSession.open();
     session.type(keys.ctrlD);

@@ -1,4 +1,4 @@
-import { isRealUserMessage } from "../../../base/codex/context-message.js";
+import { contextKind, isRealUserMessage } from "../../../base/codex/context-message.js";
 import { messageText, type ResponseItem, webSearchText } from "../../../messages/response-item.js";
 import { toolLine } from "../../../rollouts/formats/export/call-line.js";
 import { callOf, isAttachment, isCallOutput, outputText, reasoningTexts } from "../../../rollouts/history-messages.js";
@@ -22,6 +22,7 @@ export function historyEntries(items: readonly ResponseItem[], turns: number): H
     if (isRealUserMessage(item)) {
       return [{ type: "user", text: messageText(item), images: item.content.filter(isAttachment).length }];
     }
+    if (contextKind(item) === "<turn_aborted>") return [{ type: "notice", kind: "info", text: "Interrupted." }];
     if (item.type === "message" && item.role === "assistant") {
       return [{ type: "answer", text: messageText(item), isEnd: true }];
     }
