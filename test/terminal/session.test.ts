@@ -89,6 +89,29 @@ describe("the interactive screen", () => {
     expect(next.text).toContain("› begin\n\n· Interrupted.");
   });
 
+  it("counts failed attempts in the live region, and leaves one line of them", async () => {
+    const fault = { type: "status", status: 503, message: "busy", retryAfter: 0 } as const;
+    const session = await TerminalSession.open([], {
+      script: [{ fault }, { fault }, { fault }, { text: "Here I am." }],
+    });
+    await session.enter("begin");
+    await session.shows("Here I am.");
+    await session.prompts();
+    expect(session.screen.filter((line) => line.includes("busy"))).toEqual([
+      expect.stringMatching(/^! .*busy.* \(tried again 3 times\)$/),
+    ]);
+  });
+
+  it("shows the failed attempt while it waits for the next one, and why it was interrupted", async () => {
+    const fault = { type: "status", status: 503, message: "busy", retryAfter: 100 } as const;
+    const session = await TerminalSession.open([], { script: [{ fault }] });
+    await session.enter("begin");
+    await session.shows("busy; retrying in 100 s (1/5)");
+    expect(session.text).not.toContain("! ");
+    session.type(keys.escape);
+    await session.shows("! openai answered 503: busy\n· Interrupted.");
+  });
+
   it("exits with Ctrl-D at an empty prompt", async () => {
     const session = await TerminalSession.open();
     session.type(keys.ctrlD);

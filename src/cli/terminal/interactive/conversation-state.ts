@@ -28,6 +28,19 @@ const maxEntries = 2_000;
 /** The outputs of calls that did not end by themselves. */
 const codeFence = /^\s*(?:`{3,}|~{3,})[ \t]*(\S+)/gm;
 
+/** After these, a model call that had failed is not tried again. */
+const endsFailures: ReadonlySet<EventMsg["type"]> = new Set([
+  "agent_reasoning_delta",
+  "agent_reasoning",
+  "agent_message_delta",
+  "agent_message",
+  "tool_call_start",
+  "token_count",
+  "task_complete",
+  "turn_aborted",
+  "error",
+]);
+
 type MsgOf<T extends EventMsg["type"]> = Extract<EventMsg, { type: T }>;
 
 /** One part of the transcript, which is printed once. */
@@ -103,6 +116,8 @@ export class ConversationState {
   /** The reasoning of this model call is in the transcript already. */
   #hasReasoned = false;
   #turnStartedAt: number | undefined;
+  /** Failed attempts of the model call that is being tried again. */
+  #failures: { readonly reason: string; readonly count: number } | undefined;
   #startingServers = new Set<string>();
   cwd = "";
   usage: TokenUsageInfo | undefined;
@@ -208,6 +223,7 @@ export class ConversationState {
   }
 
   push({ id, msg }: Event, now: number): void {
+    if (endsFailures.has(msg.type)) this.#endFailures(msg.type);
     switch (msg.type) {
       case "session_configured":
         this.cwd = msg.cwd;
@@ -331,9 +347,7 @@ export class ConversationState {
         else this.#wait("Waiting for the model", now);
         return;
       case "stream_error":
-        this.#endAnswer();
-        this.#notice("warning", msg.message);
-        this.#wait("Waiting to try again", now);
+        this.#failed(msg, now);
         return;
       case "warning":
         this.#notice("warning", msg.message);
@@ -363,6 +377,31 @@ export class ConversationState {
   #wait(label: string, now: number): void {
     if (this.#activity?.label === label) return;
     this.#activity = { label, since: now };
+  }
+
+  /** The activity line counts attempts. What an answer was before it broke off is printed, and needs an explanation. */
+  #failed({ message }: MsgOf<"stream_error">, now: number): void {
+    const reason = message.replace(/; retrying in [^;]*$/, "");
+    if (this.#isStreaming) {
+      this.#notice("warning", `${reason}. The answer starts over.`);
+      this.#failures = undefined;
+    } else {
+      const { count } = this.#failures ?? { count: 0 };
+      this.#failures = { reason, count: count + 1 };
+    }
+    this.#wait(message, now);
+  }
+
+  #endFailures(by: EventMsg["type"]): void {
+    const failures = this.#failures;
+    this.#failures = undefined;
+    if (failures === undefined) return;
+    const { reason, count } = failures;
+    const retries = by === "turn_aborted" ? count - 1 : count;
+    const times = retries === 0 ? "" : `tried again ${retries === 1 ? "once" : `${retries} times`}`;
+    // A final error gives the reason itself.
+    if (by === "error") this.#notice("warning", `The model did not answer: ${times}`);
+    else this.#notice("warning", times === "" ? reason : `${reason} (${times})`);
   }
 
   #notice(kind: "info" | "warning" | "error", text: string): void {
