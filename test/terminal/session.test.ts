@@ -112,6 +112,20 @@ describe("the interactive screen", () => {
     await session.shows("! openai answered 503: busy\n· Interrupted.");
   });
 
+  it("keeps what is visible in the scrollback when Ctrl-L clears the screen", async () => {
+    const session = await TerminalSession.open([], { script: [{ text: "An answer to keep." }] });
+    await session.enter("begin");
+    await session.shows("An answer to keep.");
+    await session.prompts();
+    const before = session.emulator.transcript();
+    session.type(`${keys.ctrlL}new text`);
+    await session.program.until("is cleared", () => session.screen[2]?.startsWith("› new text") === true);
+    const after = session.emulator.transcript();
+    const answer = before.findIndex((line) => line.includes("An answer"));
+    expect(after.slice(0, answer + 1)).toEqual(before.slice(0, answer + 1));
+    expect(after.filter((line) => line.includes("─"))).toHaveLength(1);
+  });
+
   it("exits with Ctrl-D at an empty prompt", async () => {
     const session = await TerminalSession.open();
     session.type(keys.ctrlD);

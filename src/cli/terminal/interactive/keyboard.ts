@@ -318,10 +318,10 @@ export class Keyboard {
   }
 
   #redraw(): void {
-    const { screen } = this.#parts;
-    screen.write("\u001b[2J\u001b[H");
-    screen.painter.pause();
-    screen.painter.resume();
+    const { painter, rows } = this.#parts.screen;
+    // Scrolling keeps what is visible; terminals forget what is erased.
+    this.#parts.screen.write(`${painter.pause()}${"\n".repeat(Math.max(0, rows - 1))}\u001b[H\u001b[J`);
+    painter.resume();
   }
 
   async #editOutside(): Promise<void> {
