@@ -121,7 +121,7 @@ test("a patch is shown per file with its change, and its text cannot imitate cod
   const command = ["apply_patch", "*** Begin Patch", "/projects/a b"];
   const reason = null;
   expect(approvalText({ ...ids, tool: "apply_patch", command, cwd: "/projects", changes, reason })).toBe(
-    `Run this command in /projects?
+    `Make these changes in /projects?
 
   apply_patch
   change '/projects/a b' and move it to /projects/c

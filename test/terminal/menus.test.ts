@@ -1,8 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { MockReply } from "../../src/mock-llm/script.js";
 import { Cli } from "../support/cli.js";
 import { keys, TerminalSession } from "./support/session.js";
+
+const adding = (name: string): MockReply => ({
+  calls: [{ name: "apply_patch", input: `*** Begin Patch\n*** Add File: ${name}\n+text\n*** End Patch` }],
+});
 
 describe("menus of the screen", () => {
   it("describe the commands, and Enter runs the selected one", async () => {
@@ -108,5 +113,29 @@ describe("menus of the screen", () => {
     await session.enter("What is my name?");
     await session.shows("You told me: your name is Alice.");
     expect(await session.cli.ids()).toHaveLength(2);
+  });
+
+  it("go back to a turn and revert the files since", async () => {
+    const session = await TerminalSession.open([], {
+      size: { rows: 50 },
+      script: [adding("one.txt"), { text: "Written one." }, adding("two.txt"), { text: "Written two." }],
+    });
+    for (const name of ["one", "two"]) {
+      await session.enter(`write ${name}`);
+      await session.shows("Make these changes in");
+      await session.shows("↑↓ enter");
+      session.type("y");
+      await session.shows(`Written ${name}.`);
+      await session.prompts();
+    }
+    await session.enter("/tree");
+    await session.shows("1  write one");
+    session.type(keys.down + keys.enter);
+    await session.shows("revert the file changes since (1 turn)");
+    session.type(keys.down + keys.enter);
+    await session.shows("Continued after turn 1 in a copy");
+    expect(session.screen).toContain("  two.txt");
+    expect(await readdir(session.cli.project)).toContain("one.txt");
+    expect(await readdir(session.cli.project)).not.toContain("two.txt");
   });
 });

@@ -102,10 +102,10 @@ export interface ApprovalParts {
 }
 
 export function approvalParts(request: ApprovalRequest): ApprovalParts {
-  const { cwd, reason, session_prefixes } = request;
+  const { cwd, reason, session_prefixes, changes } = request;
   const chars = request.command.join(" ").length;
   return {
-    question: `Run this command in ${quotedWord(cwd)}?`,
+    question: `${changes === undefined ? "Run this command" : "Make these changes"} in ${quotedWord(cwd)}?`,
     reason: reason ? visible(shortened(reason, maxReasonChars)) : undefined,
     command: commandLines(request),
     length: chars > manyChars ? `The command has ${chars} characters.` : undefined,

@@ -136,9 +136,10 @@ export class ApprovalPanel {
   }
 }
 
-function choicesOf({ proposed_execpolicy_amendment: words, session_prefixes: prefixes }: ApprovalRequest): Choice[] {
-  const covered =
-    prefixes === undefined ? "this command" : `commands that begin with ${prefixes.map(prefixText).join(" or ")}`;
+function choicesOf(request: ApprovalRequest): Choice[] {
+  const { proposed_execpolicy_amendment: words, session_prefixes: prefixes, changes } = request;
+  const same = changes === undefined ? "this command" : "the same changes again";
+  const covered = prefixes === undefined ? same : `commands that begin with ${prefixes.map(prefixText).join(" or ")}`;
   const project: Choice[] =
     words === undefined
       ? []

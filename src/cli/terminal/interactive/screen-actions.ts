@@ -301,7 +301,7 @@ export class ScreenActions implements ScreenCommands {
     for (let done = 0; done < count; done += 1) {
       const { success, message } = await conversation.undo();
       if (!success) return await context.tell(`✗ ${message}`);
-      app.print([message]);
+      app.print(message.split("\n"));
     }
     await target.fork(turn.number);
     app.print([`Continued after turn ${turn.number} in a copy: ${this.#parts.target().id}`]);

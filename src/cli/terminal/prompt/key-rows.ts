@@ -12,7 +12,7 @@ export const keyRows: readonly HelpRow[] = [
   ["Ctrl-O", "Full output of commands, and reasoning"],
   ["Ctrl-G", "Write the message in $EDITOR"],
   ["Ctrl-K", "Command palette, at the end of a line"],
-  ["Ctrl-L, Ctrl-Z", "Redraw; suspend"],
+  ["Ctrl-L, Ctrl-Z", "Clear the screen; suspend"],
   ["Alt-1 … Alt-9", "Switch to an open conversation; Alt-N and Alt-P: the next, the one before"],
   ["/ @ # !", "Commands, files and images, earlier conversations, a shell command"],
 ];
