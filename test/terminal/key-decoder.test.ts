@@ -85,6 +85,7 @@ const sequences: [string, Decoded][] = [
   ["\u001b[I", { type: "focus", isFocused: true }],
   ["\u001b[O", { type: "focus", isFocused: false }],
   ["\u001b[?1u", { type: "kitty_keys", flags: 1 }],
+  ["\u001b[0n", { type: "drawn" }],
   ["\u001b[?62;22c", { type: "attributes" }],
   ["\u001b]11;rgb:1e1e/1e1e/2e2e\u001b\\", { type: "background", kind: "dark" }],
   ["\u001b]11;rgb:ff/fb/f0\u0007", { type: "background", kind: "light" }],

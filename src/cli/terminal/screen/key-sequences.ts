@@ -7,6 +7,8 @@ export type Report =
   | { readonly type: "kitty_keys"; readonly flags: number }
   /** Primary device attributes. Every terminal answers this question, so earlier ones without an answer have none. */
   | { readonly type: "attributes" }
+  /** The terminal has drawn everything before the question. */
+  | { readonly type: "drawn" }
   | { readonly type: "focus"; readonly isFocused: boolean }
   /** A paste was longer than the limit; the rest was dropped. */
   | { readonly type: "paste_cut"; readonly keptChars: number };
@@ -121,6 +123,7 @@ export function csiMeaning(parameters: string, final: string): Key | Report | un
   const fields = parameters.split(";").map((field) => field.split(":").map(Number));
   const [first, second, third] = [fields[0]?.[0] ?? 0, fields[1]?.[0] ?? 0, fields[2]?.[0] ?? 0];
   if (fields[1]?.[1] === released) return undefined;
+  if (final === "n" && parameters === "0") return { type: "drawn" };
   if (final === "u") return codeKey(first, second);
   if (final === "~" && first === 27) return codeKey(third, second);
   if (final === "I" || final === "O") return { type: "focus", isFocused: final === "I" };

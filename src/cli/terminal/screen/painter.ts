@@ -18,6 +18,11 @@ interface Canvas {
   readonly rows: number;
   /** How the terminal treats lines that are longer than its new width. */
   readonly reflow: Reflow;
+  /**
+   * A question that ends each frame while the connection is slow, else empty. The terminal's answers are reported with
+   * `Painter.confirm`.
+   */
+  readonly question?: string;
   /** Resolves when the terminal has taken the text; rejects when it is gone. */
   write(text: string): Promise<void>;
 }
@@ -29,6 +34,8 @@ interface Canvas {
 export type Reflow = "cut" | "break" | "xterm_js";
 
 const usualFrameMs = 16;
+/** After this time, and with more open questions than these, no answers can be expected. */
+const [answerMs, maxUnconfirmed] = [2_000, 256];
 /** The most characters of final lines in one frame, so that a long transcript does not delay the keyboard. */
 const maxFrameChars = 262_144;
 /** The most characters of final lines that wait for a slow terminal. */
@@ -51,6 +58,25 @@ interface Painted {
   readonly isCursorShown: boolean;
 }
 
+/** A frame that the terminal has not confirmed. */
+interface Sent {
+  /** Undefined if it has only asked. */
+  readonly painted: Painted | undefined;
+  readonly finals: readonly string[];
+}
+
+/**
+ * What a slow terminal showed at its last answer. Between a resize of the terminal and the program's knowledge of it,
+ * frames for the old size arrive: they begin too far down, so that broken rows stay above what they draw.
+ */
+interface Confirmed {
+  readonly painted: Painted;
+  /** The broken rows. */
+  readonly broken: number;
+  /** Final lines below the broken rows. */
+  readonly finals: readonly string[];
+}
+
 /** Rows on the alternate screen. */
 interface Alternate {
   readonly rows: () => readonly string[];
@@ -71,6 +97,15 @@ export class Painter {
   #waitingChars = 0;
   #droppedLines = 0;
   #painted: Painted | undefined;
+  #confirmed: Confirmed | undefined;
+  #unconfirmed: Sent[] = [];
+  /** The size has changed, and frames for the old one may still be on their way. */
+  #isUnsettled = false;
+  /** xterm.js moves the cursor in its own way at each of several steps. Broken lines are better than lost ones. */
+  #isUncertain = false;
+  /** Also if the size is again what it was: the terminal may have broken lines meanwhile. */
+  #isResized = false;
+  #giveUp: NodeJS.Timeout | undefined;
   #alternate: Alternate | undefined;
   /** The terminal shows its alternate screen. */
   #isAway = false;
@@ -141,7 +176,18 @@ export class Painter {
    * the cursor.
    */
   resized(): void {
+    this.#isResized = true;
     if (this.#alternate !== undefined) this.#alternate.painted = undefined;
+    if ((this.#canvas.question ?? "") !== "" && !this.#isPaused && !this.#isAway) this.#askAfterResize();
+    this.#request();
+  }
+
+  /** The terminal has answered a question: it has drawn the frame, before it was resized again. */
+  confirm(): void {
+    const sent = this.#unconfirmed.shift();
+    if (sent?.painted !== undefined) this.#noteDrawn(sent.painted, sent.finals);
+    if (this.#unconfirmed.length > 0 || !this.#isUnsettled) return;
+    this.#settle();
     this.#request();
   }
 
@@ -151,16 +197,16 @@ export class Painter {
    */
   pause(): string {
     this.#isPaused = true;
-    const erase = this.#painted === undefined ? "" : toTop(this.#painted, this.#canvas) + eraseBelow;
+    const erase = this.#painted === undefined ? "" : this.#eraseRegion(this.#painted);
     const leave = this.#leaveAlternate();
-    this.#painted = undefined;
+    this.#forgetRegion();
     if (this.#alternate !== undefined) this.#alternate.painted = undefined;
     return leave + erase;
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#painted = undefined;
+    this.#forgetRegion();
     this.#request();
   }
 
@@ -169,8 +215,88 @@ export class Painter {
     this.#alternate = undefined;
     this.#isVisible = false;
     this.#request();
+    this.#settle();
     await this.flushed();
     this.#cancel?.();
+  }
+
+  /**
+   * Drawing waits until the terminal has answered, because only then nothing for the old size is on its way, and a
+   * window is often resized in many steps.
+   */
+  #askAfterResize(): void {
+    if (this.#isUnsettled && this.#canvas.reflow === "xterm_js") this.#isUncertain = true;
+    this.#isUnsettled = true;
+    this.#unconfirmed.push({ painted: undefined, finals: [] });
+    clearTimeout(this.#giveUp);
+    this.#giveUp = setTimeout(() => this.#stopWaiting(), answerMs).unref();
+    void this.#canvas.write(this.#canvas.question ?? "").catch(() => undefined);
+  }
+
+  #stopWaiting(): void {
+    for (const { painted, finals } of this.#unconfirmed.splice(0))
+      if (painted !== undefined) this.#noteDrawn(painted, finals);
+    this.#settle();
+    this.#request();
+  }
+
+  #settle(): void {
+    this.#isUnsettled = false;
+    clearTimeout(this.#giveUp);
+  }
+
+  #forgetRegion(): void {
+    this.#painted = undefined;
+    this.#confirmed = undefined;
+    this.#unconfirmed = this.#unconfirmed.map(() => ({ painted: undefined, finals: [] }));
+  }
+
+  /** The terminal has drawn the frame at its present size. */
+  #noteDrawn(painted: Painted, finals: readonly string[]): void {
+    const { columns, rows } = this.#canvas;
+    const broken = this.#brokenRows();
+    const lost = broken === 0 ? [] : [...(this.#confirmed?.finals ?? []), ...finals];
+    const isOld = painted.columns > columns;
+    const drawn = isOld
+      ? { ...painted, lines: painted.lines.map((line) => cutLine(line, columns)), columns, rows }
+      : painted;
+    this.#confirmed = { painted: drawn, broken, finals: lost };
+  }
+
+  /** The rows above those that a frame for the old size redraws. */
+  #brokenRows(): number {
+    if (this.#confirmed === undefined) return 0;
+    const { painted, broken } = this.#confirmed;
+    if (this.#isUncertain) return 0;
+    return broken + rowsToTop(painted, this.#canvas) - painted.cursor.row;
+  }
+
+  /** From the cursor to the top of the region and of what is broken, and the final lines that are erased with it. */
+  #eraseRegion(painted: Painted): string {
+    const confirmed = this.#confirmed;
+    if (this.#isUncertain) {
+      this.#isUncertain = false;
+      return `${vertical(-painted.cursor.row)}\r${eraseBelow}`;
+    }
+    if (confirmed === undefined || this.#unconfirmed.length > 0) return toTop(painted, this.#canvas) + eraseBelow;
+    const { columns } = this.#canvas;
+    const finalRows = confirmed.finals.map((line) => rowsOf(line, columns)).reduce(sum, 0);
+    const up = rowsToTop(confirmed.painted, this.#canvas) + confirmed.broken + finalRows;
+    const finals = confirmed.finals.map((line) => ended(line) + newLine).join("");
+    this.#confirmed = { painted: { ...painted, columns }, broken: 0, finals: [] };
+    return `${vertical(-up)}\r${eraseBelow}${finals}`;
+  }
+
+  /** Remembers a frame until the terminal confirms it; without a question it is taken for drawn. */
+  #noteSent(painted: Painted, finals: readonly string[]): string {
+    const question = this.#canvas.question ?? "";
+    if (question === "" || this.#unconfirmed.length >= maxUnconfirmed) {
+      this.#unconfirmed = [];
+      this.#confirmed = { painted, broken: 0, finals: [] };
+      return "";
+    }
+    this.#unconfirmed.push({ painted, finals });
+    return question;
   }
 
   #request(): void {
@@ -193,7 +319,7 @@ export class Painter {
   }
 
   async #drawFrame(): Promise<void> {
-    if (this.#isPaused) return;
+    if (this.#isPaused || (this.#isUnsettled && this.#alternate === undefined)) return;
     this.#isDue = false;
     this.#isUrgent = false;
     this.#lastFrame = performance.now();
@@ -231,11 +357,13 @@ export class Painter {
 
   #mainFrame(): string {
     const { columns, rows } = this.#canvas;
-    const finals = this.#takeFinals();
+    const finalLines = this.#takeFinals();
+    const finals = finalLines.map((line) => ended(line) + newLine).join("");
     const before = this.#painted;
     if (!this.#isVisible) {
-      this.#painted = undefined;
-      return (before === undefined ? "" : toTop(before, this.#canvas) + eraseBelow) + finals + showCursor;
+      const erase = before === undefined ? "" : this.#eraseRegion(before);
+      this.#forgetRegion();
+      return erase + finals + showCursor;
     }
     const live = fitted(this.#live(), columns, rows);
     const lines = live.lines.map((line, row) =>
@@ -244,29 +372,33 @@ export class Painter {
     const cursor = live.cursor ?? { row: lines.length - 1, column: 0 };
     const isCursorShown = live.cursor !== undefined;
     this.#painted = { lines, columns, rows, cursor, isCursorShown };
-    const isResized = before?.columns !== columns || before.rows !== rows;
+    const isSlow = (this.#canvas.question ?? "") !== "";
+    const isResized = this.#isResized || before?.columns !== columns || before.rows !== rows;
+    this.#isResized = false;
     const isAnew = before === undefined || finals !== "" || isResized;
     const drawn = isAnew
-      ? (before === undefined ? "\r" : toTop(before, this.#canvas)) + eraseBelow + finals + wholeRegion(lines)
-      : changedRows(before, lines);
+      ? (before === undefined ? `\r${eraseBelow}` : this.#eraseRegion(before)) + finals + wholeRegion(lines, isSlow)
+      : changedRows(before, lines, isSlow);
     const row = isAnew ? lines.length - 1 : drawn === "" ? before.cursor.row : lastRow(before, lines);
     const isPlaced = row === cursor.row && before?.cursor.column === cursor.column;
     if (drawn === "" && isPlaced && before.isCursorShown === isCursorShown) return "";
-    return drawn + vertical(cursor.row - row) + toColumn(cursor.column) + (isCursorShown ? showCursor : "");
+    const question = this.#noteSent(this.#painted, finalLines);
+    return drawn + vertical(cursor.row - row) + toColumn(cursor.column) + (isCursorShown ? showCursor : "") + question;
   }
 
-  #takeFinals(): string {
-    let taken = "";
-    if (this.#droppedLines > 0)
-      taken = `[${this.#droppedLines} lines are not shown: the terminal reads too slowly]${newLine}`;
+  #takeFinals(): string[] {
+    const taken =
+      this.#droppedLines > 0 ? [`[${this.#droppedLines} lines are not shown: the terminal reads too slowly]`] : [];
     this.#droppedLines = 0;
     let count = 0;
-    while (count < this.#waiting.length && taken.length < maxFrameChars) {
+    let chars = 0;
+    while (count < this.#waiting.length && chars < maxFrameChars) {
       const line = this.#waiting[count] ?? "";
-      taken += ended(line) + newLine;
-      this.#waitingChars -= line.length + newLine.length;
+      taken.push(line);
+      chars += line.length + newLine.length;
       count += 1;
     }
+    this.#waitingChars -= chars;
     this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
     return taken;
   }
@@ -318,30 +450,33 @@ function cutLine(line: string, columns: number): string {
 }
 
 /** From the cursor to the first row of the region, after whatever a resize did to its lines. */
-function toTop(painted: Painted, { columns, rows, reflow }: Canvas): string {
+function toTop(painted: Painted, canvas: Canvas): string {
+  return `${vertical(-rowsToTop(painted, canvas))}\r`;
+}
+
+function rowsToTop(painted: Painted, { columns, rows, reflow }: Canvas): number {
   const { lines, cursor } = painted;
-  if (columns >= painted.columns || reflow === "cut") return `${vertical(-cursor.row)}\r`;
+  if (columns >= painted.columns || reflow === "cut") return cursor.row;
   const added = lines.map((line) => rowsOf(line, columns) - 1);
   const above = added.slice(0, cursor.row).reduce(sum, cursor.row);
   if (reflow === "xterm_js") {
     // A shorter screen loses its last rows first. Too few rows up leaves a broken line, too many erase the transcript.
     const end = lines.length - Math.max(0, painted.rows - rows);
-    return `${vertical(-added.slice(cursor.row + 1, Math.max(cursor.row + 1, end)).reduce(sum, above))}\r`;
+    return added.slice(cursor.row + 1, Math.max(cursor.row + 1, end)).reduce(sum, above);
   }
-  const inLine = Math.floor(Math.max(0, cursor.column - 1) / columns);
-  return `${vertical(-above - inLine)}\r`;
+  return above + Math.floor(Math.max(0, cursor.column - 1) / columns);
 }
 
 function sum(total: number, count: number): number {
   return total + count;
 }
 
-function wholeRegion(lines: readonly string[]): string {
-  return lines.map(regionLine).join(newLine);
+function wholeRegion(lines: readonly string[], isSlow: boolean): string {
+  return lines.map((line) => regionLine(line, isSlow)).join(newLine);
 }
 
 /** Rewrites the rows that differ. Ends in the row that `lastRow` returns. */
-function changedRows(before: Painted, lines: readonly string[]): string {
+function changedRows(before: Painted, lines: readonly string[], isSlow: boolean): string {
   let row = before.cursor.row;
   let rows = before.lines.length;
   let drawn = "";
@@ -355,7 +490,7 @@ function changedRows(before: Painted, lines: readonly string[]): string {
   for (const [index, line] of lines.entries()) {
     if (before.lines[index] === line) continue;
     go(index);
-    drawn += eraseLine + regionLine(line);
+    drawn += eraseLine + regionLine(line, isSlow);
   }
   if (lines.length < before.lines.length) {
     go(lines.length);
@@ -369,10 +504,13 @@ function lastRow(before: Painted, lines: readonly string[]): number {
   return lines.findLastIndex((line, index) => before.lines[index] !== line);
 }
 
-/** Lines of the region must not wrap, also where the terminal draws a cluster wider than expected. */
-function regionLine(line: string): string {
+/**
+ * Lines of the region must not wrap, also where the terminal draws a cluster wider than expected, or is narrower when
+ * a slow connection delivers them.
+ */
+function regionLine(line: string, isSlow = false): string {
   const text = ended(line);
-  return hasUncertainWidth(line) ? wrapOff + text + wrapOn : text;
+  return isSlow || hasUncertainWidth(line) ? wrapOff + text + wrapOn : text;
 }
 
 /** Styles and links end with their line. */

@@ -65,6 +65,9 @@ const questions = `\u001b]11;?\u001b\\\u001b[?u${lastQuestion}`;
 const answersMs = 1_000;
 const closeMs = 500;
 const [writeAttempts, writeRetryMs] = [40, 5];
+/** From this round trip on, the terminal says what it has drawn. */
+const slowMs = 100;
+const drawnQuestion = "\u001b[5n";
 const usualSize = { columns: 80, rows: 24 };
 
 /** The terminal while cody's interactive screen has it: raw input as keys, modes, size, and the painter. */
@@ -85,6 +88,7 @@ export class Screen implements AsyncDisposable {
   /** When the oldest unanswered question was sent, and how many are unanswered. */
   #asked = { at: 0, count: 0 };
   #hasKittyKeys = false;
+  #isSlow = false;
   #silence: NodeJS.Timeout | undefined;
   #decision: NodeJS.Immediate | undefined;
   #isActive = false;
@@ -102,7 +106,7 @@ export class Screen implements AsyncDisposable {
     this.#job = options.job;
     this.#events = options.events;
     const reflow = reflowOf(options.env);
-    const [columns, rows] = [() => this.columns, () => this.rows];
+    const [columns, rows, isSlow] = [() => this.columns, () => this.rows, () => this.#isSlow];
     this.painter = new Painter({
       get columns() {
         return columns();
@@ -111,6 +115,9 @@ export class Screen implements AsyncDisposable {
         return rows();
       },
       reflow,
+      get question() {
+        return isSlow() ? drawnQuestion : "";
+      },
       write: (text) => this.#send(text),
     });
     this.ready = new Promise((resolve) => {
@@ -280,7 +287,12 @@ export class Screen implements AsyncDisposable {
         this.#background = item.kind;
         this.#events.background?.(item.kind);
         break;
+      case "drawn":
+        refreshSize(this.#output);
+        this.painter.confirm();
+        break;
       case "attributes":
+        this.#isSlow = performance.now() - this.#asked.at >= slowMs;
         this.#asked.count = Math.max(0, this.#asked.count - 1);
         if (this.#asked.count > 0) break;
         this.#decoder.expectsAnswers = false;
@@ -334,7 +346,7 @@ export class Screen implements AsyncDisposable {
       this.#send(frameOff + this.painter.pause() + modesOff).catch(() => undefined),
       closeMs,
     );
-    if (this.#hasKittyKeys && this.#asked.count === 0) this.#ask(lastQuestion);
+    if ((this.#hasKittyKeys || this.#isSlow) && this.#asked.count === 0) this.#ask(lastQuestion);
     await this.#answered();
     if (this.#isActive) this.#deactivateInput();
   }
@@ -368,6 +380,14 @@ export class Screen implements AsyncDisposable {
 function setBlocking(output: TtyOutput, isBlocking: boolean): void {
   // oxlint-disable-next-line no-underscore-dangle -- Node has no public way
   (output as { _handle?: { setBlocking?(isBlocking: boolean): unknown } })._handle?.setBlocking?.(isBlocking);
+}
+
+/**
+ * The answer that follows a resize may be read before the signal about it. Emits `resize` if the size has changed.
+ */
+function refreshSize(output: TtyOutput): void {
+  // oxlint-disable-next-line no-underscore-dangle -- Node has no public way
+  (output as { _refreshSize?(): unknown })._refreshSize?.();
 }
 
 /** How the terminal treats its lines when it gets narrower; most break them. */
