@@ -4,6 +4,15 @@ import { describe, expect, it } from "vitest";
 import { Cli } from "../support/cli.js";
 import { keys, TerminalSession } from "./support/session.js";
 
+/** By the formula of the WCAG. */
+function contrastToWhite(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\da-f]{2}/g) ?? []).map((hex) => {
+    const part = Number.parseInt(hex, 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+}
+
 const restored = { bracketedPaste: false, focusReports: false, wraps: true };
 
 describe("the terminal", () => {
@@ -65,6 +74,33 @@ describe("the terminal", () => {
     await session.prompts();
     // oxlint-disable-next-line no-control-regex -- escape sequences are what this is about
     expect(session.emulator.received).not.toMatch(/\u001b\[[0-9;]*(?:3[0-9]|4[0-9]|9[0-7])[0-9;:]*m/);
+  });
+
+  it("has readable colours when it reports a light background", async () => {
+    const patch = "*** Begin Patch\n*** Add File: new.js\n+const x = 'text'; // why\n*** End Patch";
+    const session = await TerminalSession.open(["--approval-policy", "never", "--sandbox", "danger-full-access"], {
+      size: { columns: 90, rows: 60 },
+      env: { COLORTERM: "truecolor" },
+      background: "rgb:ffff/ffff/ffff",
+      script: [
+        { reasoning: "Why not.", calls: [{ name: "apply_patch", input: patch }] },
+        {
+          text: "# Title\n\n`code` and [a link](https://example.com)\n\n```js\nconst y = 1; // two\n```\n\n> quoted\n",
+        },
+      ],
+    });
+    await session.enter("go");
+    await session.shows("quoted");
+    await session.shows("Changes This Turn");
+    await session.prompts();
+    await session.enter("/nothing");
+    await session.shows("Unknown command");
+    const colours = new Set(
+      session.emulator.cells().flatMap((row) => row.map(({ attributes }) => attributes.foreground)),
+    );
+    colours.delete(undefined);
+    expect(colours.size).toBeGreaterThan(6);
+    expect([...colours].filter((colour) => contrastToWhite(String(colour)) < 4.5)).toEqual([]);
   });
 
   it("takes no control sequences from models, tools and files", async () => {
