@@ -43,12 +43,14 @@ test("with full access, or in a folder of the system, there is no sandbox", asyn
 
 test("in a folder with the sockets of other programs there is no sandbox that permits them", async () => {
   const home = await temporaryFolder();
+  // Without these sources: a sandbox program inside the working folder is not used.
+  const folder = import.meta.url.includes("/var/tmp/") ? "/tmp" : "/var/tmp";
   const statusOf = async (config: Config) => {
     const homes = { home, codexHome: undefined, claudeHome: undefined };
     const sandboxes = new Sandboxes({ homes, config, env: { PATH: pathWithSandbox, HOME: home } });
-    return (await sandboxes.describe({ cwd: "/tmp", sandbox: "workspace-write" })).status;
+    return (await sandboxes.describe({ cwd: folder, sandbox: "workspace-write" })).status;
   };
-  const reason = "sandbox.unixSockets is workspace, and /tmp has the sockets of other programs";
+  const reason = `sandbox.unixSockets is workspace, and ${folder} has the sockets of other programs`;
   expect(await statusOf({ sandbox: { unixSockets: "workspace" } })).toEqual({ works: false, reason });
   expect(await statusOf({})).toMatchObject({ works: true });
 });
