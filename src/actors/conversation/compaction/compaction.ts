@@ -212,9 +212,7 @@ export class AutoCompaction {
     if (!this.#size.isCounted) {
       tellCompactor(this.#context, { type: "count", ...(await historyRequest(this.#context, this.#settings)) });
     }
-    if (active <= this.#limit * prepareFrom) return;
-    if (!this.#isBackground) return startCompactionThreads(this.#context, this.#request);
-    if (this.#preparation !== undefined) return;
+    if (!this.#isBackground || active <= this.#limit * prepareFrom || this.#preparation !== undefined) return;
     if (active - (cell.state.compaction?.tokens_after ?? 0) < this.#window * minGrowth) return;
     if (cell.state.compaction?.trigger !== "undo") await this.#prepare(signal);
   }
