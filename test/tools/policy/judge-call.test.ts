@@ -1,5 +1,5 @@
 import { link, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Access } from "../../../src/tools/tool.js";
 import { judgeCall, type PolicyDecision } from "../../../src/tools/policy/approval-policy.js";
@@ -216,7 +216,8 @@ describe("reading", () => {
       "ask",
       "run",
     ]);
-    expect(await types(["link-secret/key", "hard", join("..", "x")])).toEqual(["refuse", "refuse", "run"]);
+    const absent = join("..", `${basename(workspace)}-absent`);
+    expect(await types(["link-secret/key", "hard", absent])).toEqual(["refuse", "refuse", "run"]);
   });
 
   test("follows rules, and under the policy never what would be asked is refused", async () => {
