@@ -37,7 +37,7 @@ import { startShard } from "./shards/start-shard.js";
 
 export type OpenedLink = ConversationLink & { readonly saved: SaveOutcome };
 
-/** What the actors need of their manager. */
+/** The parts of their manager that the actors need. */
 interface SharedActorsParts {
   readonly options: ManagerOptions;
   /** Absent if conversations are not saved. */

@@ -4,7 +4,7 @@ import type { ShardEvent } from "../../messages/actors/shard.js";
 const entriesPerMessage = 256;
 const textsPerMessage = 2_048;
 
-/** What has not been sent of one conversation. */
+/** The deltas and the activity of one conversation that have not been sent. */
 export interface Unsent {
   readonly slot: number;
   /** The texts of deltas that continue the one before them. */

@@ -66,7 +66,7 @@ interface Sent {
 }
 
 /**
- * What a slow terminal showed at its last answer. Between a resize of the terminal and the program's knowledge of it,
+ * The screen of a slow terminal at its last answer. Between a resize of the terminal and the program's knowledge of it,
  * frames for the old size arrive: they begin too far down, so that broken rows stay above what they draw.
  */
 interface Confirmed {
