@@ -182,8 +182,13 @@ function expectSaved(outcome: SaveOutcome): void {
   expect(outcome).toEqual({ status: "saved" });
 }
 
+/** A thread that was ordered to end a moment later may do so during the last turn, which is then played again. */
 async function expectAnswers(conversation: Conversation): Promise<void> {
-  expect(await conversation.processMessage("say last")).toEqual([user("say last"), assistant("last")]);
+  for (;;) {
+    const items = await conversation.processMessage("say last");
+    if (JSON.stringify(items).includes("<turn_aborted>")) continue;
+    return expect(items).toEqual([user("say last"), assistant("last")]);
+  }
 }
 
 interface Player {
