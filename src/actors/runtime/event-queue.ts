@@ -231,7 +231,7 @@ export class EventReader<E extends { readonly seq: number }> implements AsyncIte
     return result;
   }
 
-  // Created once: most events are awaited, and a function for each would be a fifth of their memory.
+  // Created once, because most events are awaited.
   readonly #wait = (resolve: Waiter<E>): void => void this.#waiting.push(resolve);
 
   /** Ends a pending `next` call, so that it does not take an event from the other waiters. */
